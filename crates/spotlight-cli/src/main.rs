@@ -1,0 +1,3 @@
+//! The `spotlight` command.
+#![forbid(unsafe_code)]
+fn main() {}

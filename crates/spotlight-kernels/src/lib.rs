@@ -1,0 +1,1 @@
+//! The numeric loops of Spotlight.

@@ -1,0 +1,3 @@
+//! Attention-based sequence models on a dynamic axis.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
