@@ -1,1 +1,44 @@
-//! The numeric loops of Spotlight.
+//! The numeric loops of Spotlight: slices in, slices out.
+//!
+//! Every file is one idea, usually a pair `x_forward` / `x_backward`. Nothing here knows of tapes, parameters or models, and
+//! nothing allocates on the hot path beyond what its caller hands in.
+//!
+//! # Letters
+//!
+//! One list, used in every file:
+//!
+//! | letter | meaning |
+//! |---|---|
+//! | `N` | rows of a packed table (all positions of all sequences) |
+//! | `B` | items (sequences of a batch) |
+//! | `T` | steps, the length of the longest sequence |
+//! | `D` | features going in |
+//! | `H` | hidden size |
+//! | `A` | alignment size of additive attention |
+//! | `M` | width of a memory row |
+//! | `V` | vocabulary |
+//!
+//! # One source, several instruction sets
+//!
+//! The loops are plain Rust that the compiler can vectorise. [`simd!`](macro@simd) compiles each of them twice, once for the
+//! baseline processor and once for AVX2 with fused multiply-add, and picks at run time. That choice is the only `unsafe` in the
+//! project: a function compiled for AVX2 may only run where AVX2 was found.
+
+#![warn(missing_docs)]
+
+mod float;
+#[macro_use]
+mod simd;
+
+pub mod cell;
+pub mod decoder;
+pub mod gemm;
+pub mod loss;
+pub mod map;
+pub mod norm;
+pub mod optim;
+pub mod pairs;
+pub mod scan;
+pub mod segment;
+
+pub use float::Float;

@@ -1,3 +1,17 @@
 //! Attention-based sequence models on a dynamic axis.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+
+pub mod attention;
+pub mod axis;
+pub mod error;
+pub mod nn;
+pub mod numeric;
+pub mod params;
+pub mod tape;
+pub mod train;
+pub mod weights;
+
+pub use error::{Error, Result};
+pub use spotlight_kernels::Float;
+pub use spotlight_kernels::cell::Cell;

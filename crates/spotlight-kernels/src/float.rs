@@ -1,0 +1,252 @@
+//! The two number types, and the functions of one number that the loops are made of.
+
+use std::cell::RefCell;
+use std::fmt::{Debug, Display};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// `f32` or `f64`.
+///
+/// Models run in `f32`. `f64` exists so that every backward pass can be checked by central differences; its `exp` and `tanh` are
+/// those of the standard library. The ones of `f32` are written without branches so that whole loops vectorise.
+pub trait Float:
+    Copy
+    + Default
+    + PartialOrd
+    + Debug
+    + Display
+    + Send
+    + Sync
+    + Sum
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + 'static
+{
+    /// 0
+    const ZERO: Self;
+    /// 1
+    const ONE: Self;
+    /// −∞
+    const NEG_INFINITY: Self;
+    /// Bytes of one number.
+    const BYTES: usize;
+
+    /// The nearest number to `x`.
+    fn from_f64(x: f64) -> Self;
+    /// This number as `f64`, exactly.
+    fn to_f64(self) -> f64;
+    /// `a * b + c`, fused if `FMA`.
+    fn fma<const FMA: bool>(a: Self, b: Self, c: Self) -> Self;
+    /// e to the power of this number.
+    fn exp(self) -> Self;
+    /// Hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Absolute value.
+    fn abs(self) -> Self;
+    /// Whether this is neither infinite nor NaN.
+    fn is_finite(self) -> bool;
+    /// Runs `f` with this thread's scratch buffer number `slot`, grown to at least `len` numbers. Its content is arbitrary.
+    ///
+    /// Calls with different slots may be nested; `f` must not ask for the slot it was given.
+    fn with_scratch<R>(slot: Scratch, len: usize, f: impl FnOnce(&mut [Self]) -> R) -> R;
+
+    /// The larger of two numbers; `b` if `a` is NaN.
+    #[inline(always)]
+    fn max(a: Self, b: Self) -> Self {
+        if a > b { a } else { b }
+    }
+    /// `1 / (1 + e^-x)`
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        Self::ONE / (Self::ONE + (-self).exp())
+    }
+    /// Zeros.
+    fn zeros(len: usize) -> Vec<Self> {
+        vec![Self::ZERO; len]
+    }
+}
+
+/// Names of the per-thread scratch buffers, so that nested users do not meet.
+#[derive(Clone, Copy)]
+pub enum Scratch {
+    /// Packed rows of a product's left side.
+    Left,
+    /// Packed panels of a product's right side.
+    Right,
+}
+
+/// ln 2 in two parts: the first has few enough bits that `n * LN2_HIGH` is exact for the `n` that occur.
+const LN2_HIGH: f32 = 0.693_359_4;
+const LN2_LOW: f32 = -2.121_944_4e-4;
+/// Adding 1.5 * 2^23 leaves the nearest integer in the low bits of an `f32`.
+const ROUND: f32 = 12_582_912.0;
+
+/// Splits `x` as `n ln 2 + r` and returns `(n, e^r - 1)`; the series stops below half a unit in the last place.
+#[inline(always)]
+fn reduce(x: f32) -> (f32, i32, f32) {
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let exponent = shifted.to_bits() as i32 - ROUND.to_bits() as i32;
+    let r = (x - n * LN2_HIGH) - n * LN2_LOW;
+    let p = 1.0 / 5040.0;
+    let p = p * r + 1.0 / 720.0;
+    let p = p * r + 1.0 / 120.0;
+    let p = p * r + 1.0 / 24.0;
+    let p = p * r + 1.0 / 6.0;
+    let p = p * r + 0.5;
+    (n, exponent, p * r * r + r)
+}
+
+#[inline(always)]
+fn power_of_two(exponent: i32) -> f32 {
+    f32::from_bits(((exponent + 127) << 23) as u32)
+}
+
+thread_local! {
+    static SCRATCH32: [RefCell<Vec<f32>>; 2] = const { [RefCell::new(Vec::new()), RefCell::new(Vec::new())] };
+    static SCRATCH64: [RefCell<Vec<f64>>; 2] = const { [RefCell::new(Vec::new()), RefCell::new(Vec::new())] };
+}
+
+macro_rules! common {
+    ($scratch:ident) => {
+        const ZERO: Self = 0.0;
+        const ONE: Self = 1.0;
+        const NEG_INFINITY: Self = Self::NEG_INFINITY;
+        const BYTES: usize = size_of::<Self>();
+
+        #[inline(always)]
+        fn from_f64(x: f64) -> Self {
+            x as Self
+        }
+        #[inline(always)]
+        fn to_f64(self) -> f64 {
+            self as f64
+        }
+        #[inline(always)]
+        fn fma<const FMA: bool>(a: Self, b: Self, c: Self) -> Self {
+            if FMA { a.mul_add(b, c) } else { a * b + c }
+        }
+        #[inline(always)]
+        fn ln(self) -> Self {
+            Self::ln(self)
+        }
+        #[inline(always)]
+        fn sqrt(self) -> Self {
+            Self::sqrt(self)
+        }
+        #[inline(always)]
+        fn abs(self) -> Self {
+            Self::abs(self)
+        }
+        #[inline(always)]
+        fn is_finite(self) -> bool {
+            Self::is_finite(self)
+        }
+        fn with_scratch<R>(slot: Scratch, len: usize, f: impl FnOnce(&mut [Self]) -> R) -> R {
+            $scratch.with(|buffers| {
+                let mut buffer = buffers[slot as usize].borrow_mut();
+                if buffer.len() < len {
+                    buffer.resize(len, 0.0);
+                }
+                f(&mut buffer[..len])
+            })
+        }
+    };
+}
+
+impl Float for f32 {
+    common!(SCRATCH32);
+
+    /// At most 1 unit in the last place from the true value; 0 below -87.33, infinite above 88.72.
+    #[inline(always)]
+    fn exp(self) -> f32 {
+        // Comparisons written so that a NaN falls through and stays one.
+        let x = if self > 89.0 { 89.0 } else { self };
+        let x = if x < -88.0 { -88.0 } else { x };
+        let (_, exponent, em1) = reduce(x);
+        let y = (1.0 + em1) * power_of_two(exponent - 1) * 2.0;
+        if self < -87.33 { 0.0 } else { y }
+    }
+
+    /// At most 3 units in the last place from the true value, for small arguments too.
+    ///
+    /// `tanh x = (e^2x - 1) / (e^2x + 1)`, with `e^2x - 1` computed without the cancellation near zero.
+    #[inline(always)]
+    fn tanh(self) -> f32 {
+        let x = if self > 10.0 { 10.0 } else { self };
+        let x = if x < -10.0 { -10.0 } else { x };
+        let (_, exponent, em1) = reduce(x + x);
+        let scale = power_of_two(exponent);
+        let em1 = scale * em1 + (scale - 1.0);
+        em1 / (em1 + 2.0)
+    }
+}
+
+impl Float for f64 {
+    common!(SCRATCH64);
+
+    #[inline(always)]
+    fn exp(self) -> f64 {
+        f64::exp(self)
+    }
+    #[inline(always)]
+    fn tanh(self) -> f64 {
+        f64::tanh(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Distance in units of the last place of the true value.
+    fn ulps(got: f32, want: f64) -> f64 {
+        let nearest = want as f32;
+        let ulp = f32::from_bits(nearest.abs().to_bits() + 1) - nearest.abs();
+        ((got as f64 - want) / ulp as f64).abs()
+    }
+
+    #[test]
+    fn exp_is_within_one_unit() {
+        let mut worst = 0.0f64;
+        for i in -870_000..880_000 {
+            let x = i as f32 * 1e-4;
+            worst = worst.max(ulps(Float::exp(x), (x as f64).exp()));
+        }
+        assert!(worst < 1.1, "{worst}");
+        assert_eq!(Float::exp(0.0f32), 1.0);
+        assert_eq!(Float::exp(-1e30f32), 0.0);
+        assert_eq!(Float::exp(f32::NEG_INFINITY), 0.0);
+        assert_eq!(Float::exp(100f32), f32::INFINITY);
+        assert!(Float::exp(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn tanh_is_within_three_units() {
+        let mut worst = 0.0f64;
+        for i in -1_200_000..1_200_000 {
+            let x = i as f32 * 1e-5;
+            worst = worst.max(ulps(Float::tanh(x), (x as f64).tanh()));
+        }
+        for e in -30..0 {
+            let x = 1.7f32 * 2f32.powi(e);
+            worst = worst.max(ulps(Float::tanh(x), (x as f64).tanh()));
+        }
+        assert!(worst < 3.0, "{worst}");
+        assert_eq!(Float::tanh(0.0f32), 0.0);
+        assert_eq!(Float::tanh(1e30f32), 1.0);
+        assert_eq!(Float::tanh(f32::NEG_INFINITY), -1.0);
+        assert!(Float::tanh(f32::NAN).is_nan());
+    }
+}

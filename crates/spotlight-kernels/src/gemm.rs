@@ -1,0 +1,280 @@
+//! Matrix product: `C = A B` or `C += A B`, for matrices of any strides.
+//!
+//! The right side is cut into panels of [`NR`] columns, the left side into panels of up to [`MR`] rows, both stored so that the inner
+//! loop reads them in order. A tile of `MR x NR` sums then stays in registers while the common dimension runs by. The inner loop is plain
+//! Rust over fixed arrays; the compiler turns it into twelve vector accumulators.
+//!
+//! Recurrences multiply by the same weights at every step, and packing them each time costs as much as a third of the product. So a right side
+//! can be packed once, as [`Packed`], and used many times. `docs/decisions/product.md` compares this with libraries.
+
+use crate::Float;
+use crate::float::Scratch;
+
+/// Columns of a panel of the right side.
+pub const NR: usize = 16;
+/// Most rows of a panel of the left side.
+pub const MR: usize = 6;
+/// Length of the common dimension handled at once: a panel of the right side then fits the first-level cache.
+const KC: usize = 256;
+/// Rows handled at once: the packed left side then fits the second-level cache.
+const MC: usize = 120;
+/// Columns packed at once when the right side is not packed yet.
+const NC: usize = 1024;
+
+/// A matrix somewhere inside a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a, T> {
+    data: &'a [T],
+    rows: usize,
+    cols: usize,
+    row_stride: usize,
+    col_stride: usize,
+}
+
+impl<'a, T: Float> View<'a, T> {
+    /// `rows x cols` numbers, row after row.
+    pub fn new(data: &'a [T], rows: usize, cols: usize) -> Self {
+        Self::strided(data, rows, cols, cols)
+    }
+
+    /// Rows of `cols` numbers that start `row_stride` apart.
+    ///
+    /// # Panics
+    /// If the last row would end outside `data`.
+    pub fn strided(data: &'a [T], rows: usize, cols: usize, row_stride: usize) -> Self {
+        assert!(rows == 0 || (rows - 1) * row_stride + cols <= data.len(), "a view outside its data");
+        View { data, rows, cols, row_stride, col_stride: 1 }
+    }
+
+    /// The transposed matrix; nothing moves.
+    pub fn t(self) -> Self {
+        View { rows: self.cols, cols: self.rows, row_stride: self.col_stride, col_stride: self.row_stride, ..self }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    #[inline(always)]
+    fn at(&self, row: usize, col: usize) -> usize {
+        row * self.row_stride + col * self.col_stride
+    }
+}
+
+/// A right side, packed for repeated products.
+#[derive(Clone, Debug, Default)]
+pub struct Packed<T> {
+    /// Panel after panel; in a panel, row after row of `NR` numbers, the last panel filled up with zeros.
+    data: Vec<T>,
+    k: usize,
+    n: usize,
+}
+
+impl<T: Float> Packed<T> {
+    /// Packs `b` (`k x n`).
+    pub fn new(b: View<T>) -> Self {
+        let mut packed = Packed { data: Vec::new(), k: 0, n: 0 };
+        packed.fill(b);
+        packed
+    }
+
+    /// Packs `b` into the memory of an earlier packing.
+    pub fn fill(&mut self, b: View<T>) {
+        (self.k, self.n) = (b.rows, b.cols);
+        self.data.resize(b.cols.div_ceil(NR) * NR * b.rows, T::ZERO);
+        for (panel, j) in self.data.chunks_mut((b.rows * NR).max(1)).zip((0..b.cols).step_by(NR)) {
+            pack_panel(b, 0, j, panel);
+        }
+    }
+
+    /// Columns of the packed matrix.
+    pub fn cols(&self) -> usize {
+        self.n
+    }
+
+    /// Rows of the packed matrix.
+    pub fn rows(&self) -> usize {
+        self.k
+    }
+}
+
+/// Packs columns `j..j + NR` of the rows `k0..` of `b` that fit `panel`.
+fn pack_panel<T: Float>(b: View<T>, k0: usize, j: usize, panel: &mut [T]) {
+    let width = NR.min(b.cols - j);
+    let (rows, _) = panel.as_chunks_mut::<NR>();
+    if b.col_stride == 1 {
+        for (p, row) in rows.iter_mut().enumerate() {
+            let from = b.at(k0 + p, j);
+            row[..width].copy_from_slice(&b.data[from..from + width]);
+            row[width..].fill(T::ZERO);
+        }
+    } else {
+        for c in 0..width {
+            let from = b.at(k0, j + c);
+            let column = b.data[from..].iter().step_by(b.row_stride);
+            for (row, &x) in rows.iter_mut().zip(column) {
+                row[c] = x;
+            }
+        }
+        for row in rows {
+            row[width..].fill(T::ZERO);
+        }
+    }
+}
+
+/// Packs rows `i..i + mr`, columns `k0..k0 + kc` of `a`, column after column.
+#[inline(always)]
+fn pack_left<T: Float>(a: View<T>, i: usize, mr: usize, k0: usize, kc: usize, to: &mut [T]) {
+    if a.row_stride == 1 {
+        for (p, column) in to.chunks_exact_mut(mr).enumerate() {
+            let from = a.at(i, k0 + p);
+            column.copy_from_slice(&a.data[from..from + mr]);
+        }
+    } else {
+        for r in 0..mr {
+            let from = a.at(i + r, k0);
+            let row = a.data[from..].iter().step_by(a.col_stride).take(kc);
+            for (x, to) in row.zip(to[r..].iter_mut().step_by(mr)) {
+                *to = *x;
+            }
+        }
+    }
+}
+
+/// Where a product goes: rows `stride` apart.
+struct Target<'c, T> {
+    data: &'c mut [T],
+    stride: usize,
+}
+
+/// One tile: `M` packed rows times one panel, `nr` of its columns kept.
+#[inline(always)]
+fn tile<T: Float, const M: usize, const FMA: bool>(a: &[T], b: &[T], c: &mut [T], stride: usize, nr: usize, add: bool) {
+    let mut sums = [[T::ZERO; NR]; M];
+    for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<NR>().0) {
+        for i in 0..M {
+            for j in 0..NR {
+                sums[i][j] = T::fma::<FMA>(a[i], b[j], sums[i][j]);
+            }
+        }
+    }
+    for (i, sums) in sums.iter().enumerate() {
+        let row = &mut c[i * stride..i * stride + nr];
+        if add {
+            for (c, &s) in row.iter_mut().zip(sums) {
+                *c += s;
+            }
+        } else if let Some(row) = row.first_chunk_mut::<NR>() {
+            *row = *sums;
+        } else {
+            row.copy_from_slice(&sums[..nr]);
+        }
+    }
+}
+
+/// The rows `i0..i0 + mc` divided evenly into panels of at most `MR`: (first row, rows).
+#[inline(always)]
+fn row_panels(i0: usize, mc: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = mc.div_ceil(MR);
+    (0..count).map(move |p| {
+        let (from, to) = (p * mc / count, (p + 1) * mc / count);
+        (i0 + from, to - from)
+    })
+}
+
+simd! {
+    /// `MC` rows of `A` times the panels of one `KC` slice of `B`, with room for the packed rows in `left`. `panel_stride` is the distance
+    /// between panels in `b`.
+    fn block<T>(a: View<'_, T>, i0: usize, mc: usize, k0: usize, kc: usize, left: &mut [T], b: &[T], panel_stride: usize, n: usize, c: &mut Target<'_, T>, j0: usize, add: bool) {
+        for (i, mr) in row_panels(i0, mc) {
+            pack_left(a, i, mr, k0, kc, &mut left[(i - i0) * kc..(i - i0 + mr) * kc]);
+        }
+        for (panel, j) in (0..n).step_by(NR).enumerate() {
+            let b = &b[panel * panel_stride..][..kc * NR];
+            let nr = NR.min(n - j);
+            for (i, mr) in row_panels(i0, mc) {
+                let a = &left[(i - i0) * kc..(i - i0 + mr) * kc];
+                let out = &mut c.data[i * c.stride + j0 + j..];
+                match mr {
+                    6 => tile::<T, 6, FMA>(a, b, out, c.stride, nr, add),
+                    5 => tile::<T, 5, FMA>(a, b, out, c.stride, nr, add),
+                    4 => tile::<T, 4, FMA>(a, b, out, c.stride, nr, add),
+                    3 => tile::<T, 3, FMA>(a, b, out, c.stride, nr, add),
+                    2 => tile::<T, 2, FMA>(a, b, out, c.stride, nr, add),
+                    _ => tile::<T, 1, FMA>(a, b, out, c.stride, nr, add),
+                }
+            }
+        }
+    }
+}
+
+/// `C = A B`, or `C += A B` if `add`; the rows of `C` start `stride` apart.
+///
+/// # Panics
+/// If the shapes do not fit each other or `c`.
+pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add: bool) {
+    assert_eq!(a.cols, b.rows, "the common dimension of a product");
+    check_target(a.rows, b.cols, c.len(), stride);
+    if a.cols == 0 {
+        return clear(a.rows, b.cols, c, stride, add);
+    }
+    let mut c = Target { data: c, stride };
+    for j0 in (0..b.cols).step_by(NC) {
+        let nc = NC.min(b.cols - j0);
+        for k0 in (0..a.cols).step_by(KC) {
+            let kc = KC.min(a.cols - k0);
+            T::with_scratch(Scratch::Right, nc.div_ceil(NR) * NR * kc, |right| {
+                for (panel, j) in right.chunks_mut(kc * NR).zip((j0..j0 + nc).step_by(NR)) {
+                    pack_panel(View { cols: j0 + nc, ..b }, k0, j, panel);
+                }
+                for i0 in (0..a.rows).step_by(MC) {
+                    let mc = MC.min(a.rows - i0);
+                    T::with_scratch(Scratch::Left, mc * kc, |left| {
+                        block(a, i0, mc, k0, kc, left, right, kc * NR, nc, &mut c, j0, add || k0 > 0);
+                    });
+                }
+            });
+        }
+    }
+}
+
+/// `C = A B`, or `C += A B` if `add`, with a right side packed before.
+///
+/// # Panics
+/// If the shapes do not fit each other or `c`.
+pub fn product_packed<T: Float>(a: View<T>, b: &Packed<T>, c: &mut [T], stride: usize, add: bool) {
+    assert_eq!(a.cols, b.k, "the common dimension of a product");
+    check_target(a.rows, b.n, c.len(), stride);
+    if a.cols == 0 {
+        return clear(a.rows, b.n, c, stride, add);
+    }
+    let mut c = Target { data: c, stride };
+    for i0 in (0..a.rows).step_by(MC) {
+        let mc = MC.min(a.rows - i0);
+        for k0 in (0..a.cols).step_by(KC) {
+            let kc = KC.min(a.cols - k0);
+            T::with_scratch(Scratch::Left, mc * kc, |left| {
+                block(a, i0, mc, k0, kc, left, &b.data[k0 * NR..], b.k * NR, b.n, &mut c, 0, add || k0 > 0);
+            });
+        }
+    }
+}
+
+fn check_target(rows: usize, cols: usize, len: usize, stride: usize) {
+    assert!(rows == 0 || cols == 0 || (rows - 1) * stride + cols <= len, "a product of {rows} x {cols} outside its target of {len}");
+}
+
+/// An empty sum.
+fn clear<T: Float>(rows: usize, cols: usize, c: &mut [T], stride: usize, add: bool) {
+    if !add {
+        for i in 0..rows {
+            c[i * stride..i * stride + cols].fill(T::ZERO);
+        }
+    }
+}

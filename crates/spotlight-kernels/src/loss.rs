@@ -1,0 +1,62 @@
+//! Softmax with cross-entropy, over a block of logits.
+
+use crate::Float;
+
+simd! {
+    /// Turns a block of logits (`rows x V`) into their gradient, in place, and returns the block's loss.
+    ///
+    /// The target distribution of a row is `1 - smoothing` on its target plus `smoothing / V` on every unit. Loss and gradient are
+    /// multiplied by `scale`.
+    pub fn cross_entropy_block<T>(logits: &mut [T], vocabulary: usize, targets: &[u32], smoothing: T, scale: T) -> f64 {
+        let mut loss = 0.0;
+        let even = smoothing / T::from_f64(vocabulary as f64);
+        for (row, &target) in logits.chunks_exact_mut(vocabulary).zip(targets) {
+            let mut lanes = [T::NEG_INFINITY; 16];
+            let (wide, rest) = row.as_chunks::<16>();
+            for chunk in wide {
+                for l in 0..16 {
+                    lanes[l] = T::max(chunk[l], lanes[l]);
+                }
+            }
+            let mut largest = T::NEG_INFINITY;
+            for &x in lanes.iter().chain(rest) {
+                largest = T::max(x, largest);
+            }
+            let at_target = row[target as usize] - largest;
+            let mut sum_logits = T::ZERO;
+            if smoothing > T::ZERO {
+                for &x in row.iter() {
+                    sum_logits += x - largest;
+                }
+            }
+            for x in row.iter_mut() {
+                *x = (*x - largest).exp();
+            }
+            let mut lanes = [T::ZERO; 16];
+            let (wide, rest) = row.as_chunks::<16>();
+            for chunk in wide {
+                for l in 0..16 {
+                    lanes[l] += chunk[l];
+                }
+            }
+            let total = lanes.iter().copied().sum::<T>() + rest.iter().copied().sum::<T>();
+            let log_total = total.ln();
+            let row_loss = log_total - (T::ONE - smoothing) * at_target - even * sum_logits;
+            loss += (row_loss * scale).to_f64();
+            let factor = scale / total;
+            let less = even * scale;
+            for x in row.iter_mut() {
+                *x = *x * factor - less;
+            }
+            row[target as usize] -= (T::ONE - smoothing) * scale;
+        }
+        loss
+    }
+}
+
+/// `-(t ln σ(x) + (1 - t) ln(1 - σ(x)))` and its derivative, without overflow for any `x`.
+pub fn binary_cross_entropy<T: Float>(logit: T, target: T) -> (T, T) {
+    // ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
+    let loss = T::max(logit, T::ZERO) - logit * target + (T::ONE + (-logit.abs()).exp()).ln();
+    (loss, logit.sigmoid() - target)
+}

@@ -1,0 +1,131 @@
+//! One training step of a GRU encoder-decoder with additive attention, timed. `bench/against_torch.py` runs it beside PyTorch.
+
+use std::time::Instant;
+
+use spotlight::attention::AdditiveDecoder;
+use spotlight::axis::Axis;
+use spotlight::nn::{Embedding, Linear, Rnn, RnnConfig};
+use spotlight::params::{Init, Params};
+use spotlight::tape::{Tape, Var};
+use spotlight::train::optim::{Optimiser, Rule, clip_scale, global_norm};
+use spotlight::train::parallel::Shards;
+use spotlight::{Cell, Result};
+
+struct Model {
+    source: Embedding,
+    target: Embedding,
+    encoder: Rnn,
+    keys: Linear,
+    decoder: AdditiveDecoder,
+    output: Linear,
+}
+
+/// Some sequences: unit ids packed one after another.
+struct Part {
+    source: Vec<u32>,
+    source_axis: Axis,
+    inputs: Vec<u32>,
+    targets: Vec<u32>,
+    target_axis: Axis,
+}
+
+impl Model {
+    fn new(params: &mut Params<f32>, vocabulary: usize, embedding: usize, hidden: usize) -> Self {
+        let source = Embedding::new(params, "source", vocabulary, embedding);
+        let target = Embedding::new(params, "target", vocabulary, embedding);
+        let encoder = Rnn::new(params, "encoder", RnnConfig::new(Cell::Gru, embedding, hidden));
+        let keys = Linear::without_bias(params, "attention.memory", hidden, hidden);
+        let query = Linear::without_bias(params, "attention.query", hidden, hidden).weight;
+        let v = params.add("attention.v", &[hidden], Init::Glorot);
+        let cell = Rnn::new(params, "decoder", RnnConfig::new(Cell::Gru, embedding + hidden, hidden)).layers[0][0];
+        let output = Linear::new(params, "output", 2 * hidden, vocabulary);
+        Model { source, target, encoder, keys, decoder: AdditiveDecoder { query, v, cell }, output }
+    }
+
+    fn loss(&self, tape: &Tape<f32>, part: &Part, scale: f64) -> Result<Var> {
+        let x = tape.on_axis(self.source.forward(tape, &part.source)?, &part.source_axis)?;
+        let memory = self.encoder.forward(tape, x)?;
+        let keys = self.keys.forward(tape, memory.states)?;
+        let y = tape.on_axis(self.target.forward(tape, &part.inputs)?, &part.target_axis)?;
+        let decoded = self.decoder.forward(tape, y, keys, memory.states, memory.layers[0].last, None)?;
+        let readout = tape.concat(&[decoded.states, decoded.contexts])?;
+        tape.cross_entropy(readout, self.output.weight, self.output.bias, &part.targets, 0.0, scale)
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let option = |name: &str| arguments.iter().position(|a| a == name).and_then(|i| arguments.get(i + 1)).cloned();
+    let number = |name: &str| option(name).map(|x| x.parse::<usize>()).transpose();
+    let size = option("--size").unwrap_or("S".into());
+    let (vocabulary, embedding, mut hidden, mut batch, mut source, mut target) = match size.as_str() {
+        "XS" => (40, 32, 32, 32, 24, 11),
+        "S" => (60, 64, 128, 64, 24, 11),
+        "M" => (8000, 256, 512, 64, 15, 15),
+        other => return Err(format!("--size {other}: expected XS, S or M").into()),
+    };
+    hidden = number("--hidden")?.unwrap_or(hidden);
+    batch = number("--batch")?.unwrap_or(batch);
+    if let Some(length) = number("--length")? {
+        (source, target) = (length, length);
+    }
+    let (threads, steps) = (number("--threads")?.unwrap_or(2), number("--steps")?.unwrap_or(20));
+    let shards = number("--shards")?.unwrap_or(2);
+    let (sources, targets) = match option("--lengths") {
+        Some(file) => {
+            let lengths: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+            let read = |side: &str| lengths[side].as_array().into_iter().flatten().filter_map(|x| x.as_u64().map(|x| x as usize)).collect();
+            (read("source"), read("target"))
+        }
+        None => {
+            let uneven = |full: usize| (0..batch).map(|i| full.div_ceil(2) + i * 7 % (full / 2 + 1)).collect::<Vec<usize>>();
+            (uneven(source), uneven(target))
+        }
+    };
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+
+    let mut params = Params::<f32>::new(1);
+    let model = Model::new(&mut params, vocabulary, embedding, hidden);
+    let units = |seed: usize, count: usize| (0..count).map(|i| ((i * 7919 + seed * 104_729) % vocabulary) as u32).collect::<Vec<u32>>();
+    let parts: Vec<Part> = (0..shards)
+        .map(|shard| {
+            let own = |lengths: &[usize]| lengths.iter().copied().skip(shard).step_by(shards).collect::<Vec<usize>>();
+            let (source_axis, target_axis) = (Axis::new(own(&sources)), Axis::new(own(&targets)));
+            Part {
+                source: units(shard, source_axis.rows()),
+                inputs: units(shard + 10, target_axis.rows()),
+                targets: units(shard + 20, target_axis.rows()),
+                source_axis,
+                target_axis,
+            }
+        })
+        .collect();
+    let scale = 1.0 / parts.iter().map(|p| p.target_axis.rows()).sum::<usize>() as f64;
+
+    let mut workers = Shards::new(&params, shards);
+    let mut adam = Optimiser::new(Rule::ADAM, params.len());
+    let mut times = Vec::new();
+    let (mut first_loss, mut last_loss) = (0.0, 0.0);
+    for step in 0..steps + 2 {
+        let start = Instant::now();
+        let (loss, gradient) = workers.gradients(&params, step as u64, &parts, |tape, part| model.loss(tape, part, scale))?;
+        let clip = clip_scale(global_norm(gradient), 1.0);
+        adam.step(params.flat_mut(), gradient, 1e-3, clip);
+        if step < 2 {
+            first_loss = loss;
+        } else {
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        last_loss = loss;
+    }
+    times.sort_by(f64::total_cmp);
+    let peak = std::fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|s| s.lines().find_map(|l| l.strip_prefix("VmHWM:").and_then(|l| l.trim().trim_end_matches(" kB").parse::<f64>().ok())))
+        .map(|kb| kb / 1024.0);
+    println!(
+        "{}",
+        serde_json::json!({"ms": times[times.len() / 2], "best_ms": times[0], "peak_mb": peak, "first_loss": first_loss, "last_loss": last_loss})
+    );
+    Ok(())
+}

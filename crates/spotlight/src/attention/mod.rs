@@ -1,0 +1,5 @@
+//! Attention: score, softmax, mix.
+
+mod decoder;
+
+pub use decoder::{AdditiveDecoder, Decoded};

@@ -1,0 +1,404 @@
+//! Parameters: one flat buffer with named views, and gradients in the same layout.
+//!
+//! ```
+//! use spotlight::params::{Init, Params};
+//!
+//! let mut params = Params::<f32>::new(7);
+//! let weight = params.add("output.weight", &[3, 4], Init::Glorot);
+//! let bias = params.add("output.bias", &[3], Init::Zeros);
+//! assert_eq!(params.len(), 15);
+//! assert_eq!(params.get(bias), [0.0; 3]);
+//! assert_eq!(params.names().collect::<Vec<_>>(), ["output.weight", "output.bias"]);
+//! # let _ = weight;
+//! ```
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use spotlight_kernels::Float;
+
+/// One parameter of a [`Params`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ParamId(pub(crate) usize);
+
+/// How a parameter begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Init {
+    /// 0 everywhere.
+    Zeros,
+    /// 1 everywhere.
+    Ones,
+    /// One number everywhere.
+    Constant(f64),
+    /// Uniform between `-a` and `a`.
+    Uniform(f64),
+    /// Normal with this standard deviation.
+    Normal(f64),
+    /// Glorot uniform: `a = √(6 / (in + out))`. Glorot and Bengio, 2010.
+    Glorot,
+    /// Glorot normal: standard deviation `√(2 / (in + out))`.
+    GlorotNormal,
+    /// Orthogonal rows (or columns, if there are more rows than columns), block by block: a recurrent weight of several gates gets one
+    /// orthogonal block a gate. Saxe, McClelland and Ganguli, 2014.
+    Orthogonal,
+    /// For an embedding: normal with standard deviation `1 / √features`.
+    Embedding,
+}
+
+/// Name, shape and place of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The name, as it stands in a file.
+    pub name: String,
+    /// `[n]` or `[rows, columns]`.
+    pub shape: Vec<usize>,
+    /// Place in the flat buffer.
+    pub range: Range<usize>,
+}
+
+impl Entry {
+    /// As a table; a vector is one row.
+    pub fn table(&self) -> (usize, usize) {
+        match self.shape[..] {
+            [rows, cols] => (rows, cols),
+            _ => (1, self.range.len()),
+        }
+    }
+}
+
+/// All parameters of a model in one flat buffer.
+#[derive(Clone, Debug)]
+pub struct Params<T> {
+    data: Vec<T>,
+    entries: Vec<Entry>,
+    index: HashMap<String, ParamId>,
+    seed: u64,
+}
+
+impl<T: Float> Params<T> {
+    /// No parameters yet; `seed` decides how those to come begin.
+    pub fn new(seed: u64) -> Self {
+        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed }
+    }
+
+    /// Adds a parameter. Its numbers depend on the seed and its name alone, not on what was added before.
+    ///
+    /// # Panics
+    /// If the name is taken or the shape has more than two dimensions: both are mistakes in the program, not in its input.
+    pub fn add(&mut self, name: impl Into<String>, shape: &[usize], init: Init) -> ParamId {
+        let name = name.into();
+        assert!(matches!(shape.len(), 1 | 2), "{name}: a parameter has one or two dimensions");
+        let id = ParamId(self.entries.len());
+        let taken = self.index.insert(name.clone(), id);
+        assert!(taken.is_none(), "two parameters are called {name}");
+        let start = self.data.len();
+        let len: usize = shape.iter().product();
+        let entry = Entry { name, shape: shape.to_vec(), range: start..start + len };
+        self.data.resize(start + len, T::ZERO);
+        initialise(init, entry.table(), &mut self.data[start..], &mut named_rng(self.seed, &entry.name));
+        self.entries.push(entry);
+        id
+    }
+
+    /// Numbers in all.
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// The flat buffer.
+    pub fn flat(&self) -> &[T] {
+        &self.data
+    }
+
+    /// The flat buffer, to change.
+    pub fn flat_mut(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+
+    /// Name, shape and place of every parameter, in the order of the buffer.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Name, shape and place of one.
+    pub fn entry(&self, id: ParamId) -> &Entry {
+        &self.entries[id.0]
+    }
+
+    /// All names, in the order of the buffer.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|e| e.name.as_str())
+    }
+
+    /// The parameter of this name.
+    pub fn find(&self, name: &str) -> Option<ParamId> {
+        self.index.get(name).copied()
+    }
+
+    /// The numbers of one parameter.
+    pub fn get(&self, id: ParamId) -> &[T] {
+        &self.data[self.entries[id.0].range.clone()]
+    }
+
+    /// The numbers of one parameter, to change.
+    pub fn get_mut(&mut self, id: ParamId) -> &mut [T] {
+        &mut self.data[self.entries[id.0].range.clone()]
+    }
+
+    /// The same parameters in another number type.
+    pub fn cast<U: Float>(&self) -> Params<U> {
+        Params {
+            data: self.data.iter().map(|x| U::from_f64(x.to_f64())).collect(),
+            entries: self.entries.clone(),
+            index: self.index.clone(),
+            seed: self.seed,
+        }
+    }
+}
+
+/// A generator that depends on a seed and a name.
+fn named_rng(seed: u64, name: &str) -> ChaCha8Rng {
+    // FNV-1a spreads the name over 64 bits; the generator does the rest.
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3));
+    ChaCha8Rng::seed_from_u64(seed ^ hash)
+}
+
+/// A standard normal number (Box and Muller).
+pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
+    let (u, v): (f64, f64) = (rng.random(), rng.random());
+    (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+fn initialise<T: Float>(init: Init, (rows, cols): (usize, usize), data: &mut [T], rng: &mut ChaCha8Rng) {
+    let fan = (rows + cols) as f64;
+    let mut fill = |f: &mut dyn FnMut(&mut ChaCha8Rng) -> f64| data.iter_mut().for_each(|x| *x = T::from_f64(f(rng)));
+    match init {
+        Init::Zeros => fill(&mut |_| 0.0),
+        Init::Ones => fill(&mut |_| 1.0),
+        Init::Constant(c) => fill(&mut |_| c),
+        Init::Uniform(a) => fill(&mut |rng| (rng.random::<f64>() * 2.0 - 1.0) * a),
+        Init::Normal(deviation) => fill(&mut |rng| normal(rng) * deviation),
+        Init::Glorot => fill(&mut |rng| (rng.random::<f64>() * 2.0 - 1.0) * (6.0 / fan).sqrt()),
+        Init::GlorotNormal => fill(&mut |rng| normal(rng) * (2.0 / fan).sqrt()),
+        Init::Embedding => fill(&mut |rng| normal(rng) / (cols as f64).sqrt()),
+        Init::Orthogonal => {
+            // Square blocks below one another if the rows are a multiple of the columns, else one block.
+            let block = if cols > 0 && rows > cols && rows.is_multiple_of(cols) { cols } else { rows };
+            for data in data.chunks_mut((block * cols).max(1)) {
+                orthogonal(block, cols, data, rng);
+            }
+        }
+    }
+}
+
+/// Gram and Schmidt on normal vectors, over the shorter side.
+fn orthogonal<T: Float>(rows: usize, cols: usize, data: &mut [T], rng: &mut ChaCha8Rng) {
+    let (count, length) = (rows.min(cols), rows.max(cols));
+    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(count);
+    while basis.len() < count {
+        let mut vector: Vec<f64> = (0..length).map(|_| normal(rng)).collect();
+        // Twice: once leaves rounding errors of the size of the projection.
+        for _ in 0..2 {
+            for other in &basis {
+                let along: f64 = vector.iter().zip(other).map(|(a, b)| a * b).sum();
+                vector.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
+            }
+        }
+        let norm = vector.iter().map(|a| a * a).sum::<f64>().sqrt();
+        if norm > 1e-6 {
+            vector.iter_mut().for_each(|a| *a /= norm);
+            basis.push(vector);
+        }
+    }
+    for (i, x) in data.iter_mut().enumerate() {
+        let (r, c) = (i / cols, i % cols);
+        *x = T::from_f64(if rows <= cols { basis[r][c] } else { basis[c][r] });
+    }
+}
+
+/// What has happened to a parameter's gradient since [`Gradients::begin`].
+#[derive(Clone, Debug)]
+enum Touch {
+    /// All zero.
+    Zero,
+    /// Left over from the step before: to be overwritten.
+    Stale,
+    /// Written.
+    Dense,
+    /// All zero but for these rows.
+    Rows(Vec<u32>),
+}
+
+/// Gradients in the layout of a [`Params`].
+///
+/// Nothing is cleared that need not be: the first product into a parameter's gradient overwrites what was left there, and an embedding's gradient
+/// touches only the rows of the units that occurred.
+#[derive(Clone, Debug)]
+pub struct Gradients<T> {
+    data: Vec<T>,
+    ranges: Vec<(Range<usize>, usize)>,
+    touched: Vec<Touch>,
+}
+
+impl<T: Float> Gradients<T> {
+    /// Zeros in the layout of `params`.
+    pub fn new(params: &Params<T>) -> Self {
+        Gradients {
+            data: T::zeros(params.len()),
+            ranges: params.entries.iter().map(|e| (e.range.clone(), e.table().1)).collect(),
+            touched: vec![Touch::Zero; params.entries.len()],
+        }
+    }
+
+    /// Starts a new step: all gradients count as zero.
+    pub fn begin(&mut self) {
+        for (touched, (range, cols)) in self.touched.iter_mut().zip(&self.ranges) {
+            match touched {
+                Touch::Dense => *touched = Touch::Stale,
+                Touch::Rows(rows) => {
+                    let data = &mut self.data[range.clone()];
+                    for &row in rows.iter() {
+                        data[row as usize * cols..(row as usize + 1) * cols].fill(T::ZERO);
+                    }
+                    *touched = Touch::Zero;
+                }
+                Touch::Zero | Touch::Stale => {}
+            }
+        }
+    }
+
+    /// The finished gradients as one slice: what was left over and never touched becomes zero.
+    pub fn flat(&mut self) -> &mut [T] {
+        for (touched, (range, _)) in self.touched.iter_mut().zip(&self.ranges) {
+            if matches!(touched, Touch::Stale) {
+                self.data[range.clone()].fill(T::ZERO);
+                *touched = Touch::Zero;
+            }
+        }
+        &mut self.data
+    }
+
+    /// The gradient of one parameter, finished.
+    pub fn get(&mut self, id: ParamId) -> &[T] {
+        let range = self.ranges[id.0].0.clone();
+        &self.flat()[range]
+    }
+
+    /// The gradient of one parameter, and whether it holds something to add to; if not, it must be overwritten.
+    pub(crate) fn write(&mut self, id: usize) -> (&mut [T], bool) {
+        let add = matches!(self.touched[id], Touch::Dense | Touch::Rows(_));
+        self.touched[id] = Touch::Dense;
+        (&mut self.data[self.ranges[id].0.clone()], add)
+    }
+
+    /// The gradient of one parameter, to add to.
+    pub(crate) fn add(&mut self, id: usize) -> &mut [T] {
+        let stale = matches!(self.touched[id], Touch::Stale);
+        let (data, _) = self.write(id);
+        if stale {
+            data.fill(T::ZERO);
+        }
+        data
+    }
+
+    /// Adds `dy[i]` to row `rows[i]` of one parameter's gradient.
+    pub(crate) fn add_rows(&mut self, id: usize, rows: &[u32], dy: &[T]) {
+        let (range, cols) = self.ranges[id].clone();
+        let data = &mut self.data[range];
+        match &mut self.touched[id] {
+            Touch::Dense => {}
+            Touch::Rows(touched) => touched.extend(rows),
+            touched => {
+                if matches!(touched, Touch::Stale) {
+                    data.fill(T::ZERO);
+                }
+                *touched = Touch::Rows(rows.to_vec());
+            }
+        }
+        for (&row, dy) in rows.iter().zip(dy.chunks_exact(cols)) {
+            spotlight_kernels::map::add_assign(&mut data[row as usize * cols..][..cols], dy);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orthogonal_blocks_are_orthogonal() {
+        let mut params = Params::<f64>::new(3);
+        for shape in [[12, 4], [4, 4], [3, 5], [5, 3]] {
+            let id = params.add(format!("{shape:?}"), &shape, Init::Orthogonal);
+            let (w, [rows, cols]) = (params.get(id), shape);
+            let block = if rows == 12 { 4 } else { rows };
+            let row = |r: usize| &w[r * cols..(r + 1) * cols];
+            let product: Vec<f64> = if block <= cols {
+                (0..block * block).map(|i| row(i / block).iter().zip(row(i % block)).map(|(a, b)| a * b).sum()).collect()
+            } else {
+                (0..cols * cols).map(|i| (0..rows).map(|r| row(r)[i / cols] * row(r)[i % cols]).sum()).collect()
+            };
+            let n = block.min(cols);
+            for (i, x) in product.iter().enumerate() {
+                let want = if i / n == i % n { 1.0 } else { 0.0 };
+                assert!((x - want).abs() < 1e-12, "{shape:?} {i} {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_parameter_begins_the_same_whatever_came_before() {
+        let mut a = Params::<f32>::new(1);
+        let alone = a.add("w", &[2, 2], Init::Glorot);
+        let mut b = Params::<f32>::new(1);
+        b.add("v", &[5], Init::Normal(1.0));
+        let after = b.add("w", &[2, 2], Init::Glorot);
+        assert_eq!(a.get(alone), b.get(after));
+        let mut c = Params::<f32>::new(2);
+        let other = c.add("w", &[2, 2], Init::Glorot);
+        assert_ne!(a.get(alone), c.get(other));
+    }
+
+    #[test]
+    fn initialisers_have_their_spread() {
+        let mut params = Params::<f64>::new(5);
+        let spread = |x: &[f64]| (x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64).sqrt();
+        for (name, init, want) in [
+            ("glorot", Init::Glorot, (2.0 / 300.0f64).sqrt()),
+            ("normal", Init::GlorotNormal, (2.0 / 300.0f64).sqrt()),
+            ("embedding", Init::Embedding, 0.1),
+            ("uniform", Init::Uniform(0.3), 0.3 / 3f64.sqrt()),
+        ] {
+            let id = params.add(name, &[200, 100], init);
+            let got = spread(params.get(id));
+            assert!((got / want - 1.0).abs() < 0.03, "{name}: {got} instead of {want}");
+        }
+    }
+
+    #[test]
+    fn gradients_forget_what_was_left_over() {
+        let mut params = Params::<f32>::new(0);
+        params.add("dense", &[2], Init::Zeros);
+        params.add("table", &[3, 2], Init::Zeros);
+        let mut g = Gradients::new(&params);
+        g.add(0).copy_from_slice(&[1.0, 2.0]);
+        g.add_rows(1, &[2, 2], &[1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(g.flat(), [1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 2.0]);
+        g.begin();
+        g.add_rows(1, &[0], &[3.0, 3.0]);
+        assert_eq!(g.flat(), [0.0, 0.0, 3.0, 3.0, 0.0, 0.0, 0.0, 0.0]);
+        g.begin();
+        let (dense, add) = g.write(1);
+        assert!(!add);
+        dense.fill(4.0);
+        g.add_rows(1, &[1], &[1.0, 1.0]);
+        assert_eq!(g.get(ParamId(1)), [4.0, 4.0, 5.0, 5.0, 4.0, 4.0]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Losses.
+
+use spotlight_kernels::gemm::{View, product};
+use spotlight_kernels::{Float, loss, map};
+
+use super::{Tape, Var};
+use crate::params::ParamId;
+use crate::{Error, Result};
+
+/// Logits held at once, in numbers.
+const BLOCK: usize = 1 << 22;
+
+impl<'p, T: Float> Tape<'p, T> {
+    /// Linear layer, softmax and cross-entropy in one: the sum over the rows of `-ln p(target)`, times `scale`.
+    ///
+    /// With `smoothing` a share of each target is spread evenly over all units (Szegedy and others, 2016). The logits exist a block of rows
+    /// at a time and become their own gradient there, so neither they nor their softmax are ever held as a whole.
+    pub fn cross_entropy(
+        &self,
+        x: Var,
+        weight: ParamId,
+        bias: Option<ParamId>,
+        targets: &[u32],
+        smoothing: f64,
+        scale: f64,
+    ) -> Result<Var> {
+        let (w, b) = (self.param(weight), bias.map(|b| self.param(b)));
+        let ((rows, d), (v, width)) = (self.shape(x), self.shape(w));
+        if d != width {
+            return Err(Error::Shapes { op: "cross_entropy", left: (rows, d), right: (v, width) });
+        }
+        if targets.len() != rows {
+            return Err(Error::Shape { op: "cross_entropy", expected: format!("{} rows, one a target", targets.len()), got: (rows, d) });
+        }
+        if let Some(&index) = targets.iter().find(|&&t| t as usize >= v) {
+            return Err(Error::Index { op: "cross_entropy", index: index as usize, len: v });
+        }
+        if !(0.0..1.0).contains(&smoothing) {
+            let got = smoothing.to_string();
+            return Err(Error::Value { what: "label smoothing".into(), got, expected: "from 0 to below 1".into() });
+        }
+        if let Some(b) = b {
+            self.expect_shape("cross_entropy (bias)", b, (1, v))?;
+        }
+        let layer = Layer { d, v, smoothing: T::from_f64(smoothing), scale: T::from_f64(scale) };
+        let learn = self.wants(x) || self.wants(w);
+        let mut dx = self.buffer(if learn { rows * d } else { 0 });
+        let block = (BLOCK / v.max(1)).clamp(16, rows.max(16));
+        let mut logits = self.buffer(block.min(rows) * v);
+        let mut total = 0.0;
+        {
+            let nodes = (self.value(x), self.value(w), b.map(|b| self.value(b)));
+            let (xs, ws, bs) = (&nodes.0, &nodes.1, nodes.2.as_deref());
+            for (first, targets) in (0..rows).step_by(block).zip(targets.chunks(block)) {
+                let n = targets.len();
+                let xs = &xs[first * d..(first + n) * d];
+                let logits = &mut logits[..n * v];
+                total += layer.block(xs, ws, bs, targets, logits);
+                if learn {
+                    product(View::new(logits, n, v), View::new(ws, v, d), &mut dx[first * d..(first + n) * d], d, false);
+                    self.weight_gradient(w, b, logits, xs, &layer);
+                }
+            }
+        }
+        if let Some(pool) = self.pool {
+            pool.put(logits);
+        }
+        let targets = targets.to_vec();
+        let parents: Vec<Var> = [x, w].into_iter().chain(b).collect();
+        Ok(self.push(vec![T::from_f64(total)], 1, 1, None, &parents, |_| {
+            Box::new(move |back, dy| {
+                // The gradients were computed for a loss that counts once. If it counts otherwise, correct them by the difference.
+                let factor = dy[0];
+                if factor != T::ONE {
+                    for d in dx.iter_mut() {
+                        *d *= factor;
+                    }
+                    let (xs, ws) = (back.values.get(x), back.values.get(w));
+                    let mut logits = back.grads.buffer(block.min(rows) * v);
+                    for (xs, targets) in xs.chunks((block * d).max(1)).zip(targets.chunks(block)) {
+                        let logits = &mut logits[..targets.len() * v];
+                        layer.block(xs, ws, b.map(|b| back.values.get(b)), targets, logits);
+                        let less = factor - T::ONE;
+                        logits.iter_mut().for_each(|l| *l *= less);
+                        let n = targets.len();
+                        product(View::new(logits, n, v).t(), View::new(xs, n, d), back.grads.of(w), d, true);
+                        if let Some(b) = b {
+                            map::add_rows(logits, back.grads.of(b));
+                        }
+                    }
+                }
+                back.grads.add(x, &dx);
+                back.grads.recycle(dx);
+            })
+        }))
+    }
+
+    /// Adds a block's part to the gradients of the weights, at once: the block will not be there later.
+    fn weight_gradient(&self, w: Var, b: Option<Var>, logits: &[T], xs: &[T], layer: &Layer<T>) {
+        let Some(gradients) = &self.gradients else { return };
+        let mut gradients = gradients.borrow_mut();
+        let n = logits.len() / layer.v.max(1);
+        let (dw, add) = gradients.write(w.0);
+        product(View::new(logits, n, layer.v).t(), View::new(xs, n, layer.d), dw, layer.d, add);
+        if let Some(b) = b {
+            map::add_rows(logits, gradients.add(b.0));
+        }
+    }
+
+    /// Binary cross-entropy of logits (one column): the sum of `-(t ln σ(x) + (1 - t) ln(1 - σ(x)))`, times `scale`.
+    pub fn binary_cross_entropy(&self, logits: Var, targets: &[T], scale: f64) -> Result<Var> {
+        self.expect_shape("binary_cross_entropy", logits, (targets.len(), 1))?;
+        let scale = T::from_f64(scale);
+        let (losses, gradient): (Vec<T>, Vec<T>) =
+            self.value(logits).iter().zip(targets).map(|(&x, &t)| loss::binary_cross_entropy(x, t)).unzip();
+        let total = losses.into_iter().sum::<T>() * scale;
+        Ok(self.push(vec![total], 1, 1, None, &[logits], |_| {
+            Box::new(move |back, dy| map::axpy(dy[0] * scale, &gradient, back.grads.of(logits)))
+        }))
+    }
+
+    /// Hinge ranking loss: the sum of `max(0, margin - right + wrong)` over rows of one column, times `scale`.
+    pub fn ranking(&self, right: Var, wrong: Var, margin: f64, scale: f64) -> Result<Var> {
+        let short = self.relu(self.add(self.sub(wrong, right)?, self.scalar(margin))?);
+        Ok(self.scale(self.sum_all(short)?, scale))
+    }
+}
+
+struct Layer<T> {
+    d: usize,
+    v: usize,
+    smoothing: T,
+    scale: T,
+}
+
+impl<T: Float> Layer<T> {
+    /// Writes a block's logits, turns them into their gradient, and returns the block's loss.
+    fn block(&self, xs: &[T], weight: &[T], bias: Option<&[T]>, targets: &[u32], logits: &mut [T]) -> f64 {
+        if let Some(bias) = bias {
+            super::fill_rows(logits, bias);
+        }
+        let left = View::new(xs, targets.len(), self.d);
+        product(left, View::new(weight, self.v, self.d).t(), logits, self.v, bias.is_some());
+        loss::cross_entropy_block(logits, self.v, targets, self.smoothing, self.scale)
+    }
+}

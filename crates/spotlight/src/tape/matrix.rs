@@ -1,0 +1,126 @@
+//! Products with weights, embeddings, layer norm.
+
+use spotlight_kernels::gemm::{View, product};
+use spotlight_kernels::{Float, map, norm};
+
+use super::{Tape, Var};
+use crate::params::ParamId;
+use crate::{Error, Result};
+
+impl<'p, T: Float> Tape<'p, T> {
+    /// `x Wᵀ + b`: PyTorch's layout, one row of `weight` for each feature that comes out.
+    pub fn linear(&self, x: Var, weight: ParamId, bias: Option<ParamId>) -> Result<Var> {
+        self.linear_columns(x, weight, 0, bias)
+    }
+
+    /// `x W[:, from..]ᵀ + b`: some columns of a weight that was made for several inputs side by side.
+    pub fn linear_columns(&self, x: Var, weight: ParamId, from: usize, bias: Option<ParamId>) -> Result<Var> {
+        let (w, b) = (self.param(weight), bias.map(|b| self.param(b)));
+        let ((rows, input), (output, width)) = (self.shape(x), self.shape(w));
+        if from + input > width {
+            return Err(Error::Shapes { op: "linear", left: (rows, input), right: (output, width) });
+        }
+        if let Some(b) = b {
+            self.expect_shape("linear (bias)", b, (1, output))?;
+        }
+        let mut value = self.buffer(rows * output);
+        if let Some(b) = b {
+            let b = self.value(b);
+            value.chunks_exact_mut(output.max(1)).for_each(|row| row.copy_from_slice(&b));
+        }
+        {
+            let (x, w) = (self.value(x), self.value(w));
+            let right = View::strided(&w[from..], output, input, width).t();
+            product(View::new(&x, rows, input), right, &mut value, output, b.is_some());
+        }
+        let parents: Vec<Var> = [x, w].into_iter().chain(b).collect();
+        Ok(self.push(value, rows, output, self.axis(x), &parents, |_| {
+            Box::new(move |back, dy| {
+                let dy_view = View::new(dy, rows, output);
+                if back.grads.wants(x) {
+                    let right = View::strided(&back.values.get(w)[from..], output, input, width);
+                    let (dx, add) = back.grads.write(x);
+                    product(dy_view, right, dx, input, add);
+                }
+                if back.grads.wants(w) {
+                    let right = View::new(back.values.get(x), rows, input);
+                    // Overwriting would lose the columns that belong to other inputs.
+                    let (dw, add) = if input == width { back.grads.write(w) } else { (back.grads.of(w), true) };
+                    product(dy_view.t(), right, &mut dw[from..], width, add);
+                }
+                if let Some(b) = b
+                    && back.grads.wants(b)
+                {
+                    map::add_rows(dy, back.grads.of(b));
+                }
+            })
+        }))
+    }
+
+    /// `a b`
+    pub fn matmul(&self, a: Var, b: Var) -> Result<Var> {
+        let (left, right) = (self.shape(a), self.shape(b));
+        if left.1 != right.0 {
+            return Err(Error::Shapes { op: "matmul", left, right });
+        }
+        let (m, k, n) = (left.0, left.1, right.1);
+        let mut value = self.buffer(m * n);
+        product(View::new(&self.value(a), m, k), View::new(&self.value(b), k, n), &mut value, n, false);
+        Ok(self.push(value, m, n, self.axis(a), &[a, b], |_| {
+            Box::new(move |back, dy| {
+                let (av, bv, dy) = (back.values.get(a), back.values.get(b), View::new(dy, m, n));
+                if back.grads.wants(a) {
+                    let (da, add) = back.grads.write(a);
+                    product(dy, View::new(bv, k, n).t(), da, k, add);
+                }
+                if back.grads.wants(b) {
+                    let (db, add) = back.grads.write(b);
+                    product(View::new(av, m, k).t(), dy, db, n, add);
+                }
+            })
+        }))
+    }
+
+    /// Row `ids[i]` of `table` as row `i`. The gradient touches only the rows used.
+    pub fn embedding(&self, table: ParamId, ids: &[u32]) -> Result<Var> {
+        let table = self.param(table);
+        let (len, cols) = self.shape(table);
+        if let Some(&index) = ids.iter().find(|&&id| id as usize >= len) {
+            return Err(Error::Index { op: "embedding", index: index as usize, len });
+        }
+        let mut value = self.buffer(ids.len() * cols);
+        {
+            let rows = self.value(table);
+            for (to, &id) in value.chunks_exact_mut(cols.max(1)).zip(ids) {
+                to.copy_from_slice(&rows[id as usize * cols..][..cols]);
+            }
+        }
+        let ids = ids.to_vec();
+        Ok(self.push(value, ids.len(), cols, None, &[table], |_| Box::new(move |back, dy| back.grads.add_rows(table, &ids, cols, dy))))
+    }
+
+    /// Every row to mean 0 and variance 1, then times `scale` plus `shift`. Ba, Kiros and Hinton, 2016.
+    pub fn layer_norm(&self, x: Var, scale: ParamId, shift: ParamId, epsilon: f64) -> Result<Var> {
+        let (rows, cols) = self.shape(x);
+        let (scale, shift) = (self.param(scale), self.param(shift));
+        self.expect_shape("layer_norm (scale)", scale, (1, cols))?;
+        self.expect_shape("layer_norm (shift)", shift, (1, cols))?;
+        let (mut value, mut normal, mut inverse) = (self.buffer(rows * cols), self.buffer(rows * cols), self.buffer(rows));
+        {
+            let (x, scale, shift) = (self.value(x), self.value(scale), self.value(shift));
+            norm::layer_norm_forward(&x, &scale, &shift, T::from_f64(epsilon), &mut value, &mut normal, &mut inverse);
+        }
+        Ok(self.push(value, rows, cols, self.axis(x), &[x, scale, shift], |_| {
+            Box::new(move |back, dy| {
+                let mut dx = back.grads.take(x);
+                let (mut d_scale, mut d_shift) = (T::zeros(cols), T::zeros(cols));
+                norm::layer_norm_backward(&normal, &inverse, back.values.get(scale), dy, &mut dx, &mut d_scale, &mut d_shift);
+                back.grads.put(x, dx);
+                back.grads.add(scale, &d_scale);
+                back.grads.add(shift, &d_shift);
+                back.grads.recycle(normal);
+                back.grads.recycle(inverse);
+            })
+        }))
+    }
+}

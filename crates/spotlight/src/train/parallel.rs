@@ -1,0 +1,84 @@
+//! Threads share a batch.
+//!
+//! A batch is cut into shards; each runs forward and backward on its own, with its own tape, memory and gradients. The gradients are then
+//! added in the order of the shards. How many shards there are is a setting of the run; how many threads work on them changes nothing but the time: the
+//! same bits come out.
+
+use rayon::prelude::*;
+use spotlight_kernels::{Float, optim};
+
+use crate::Result;
+use crate::params::{Gradients, Params};
+use crate::tape::{Pool, Tape, Var};
+
+/// What a shard keeps from batch to batch.
+#[derive(Debug)]
+struct Shard<T> {
+    gradients: Gradients<T>,
+    pool: Pool<T>,
+}
+
+/// The shards of a run.
+#[derive(Debug)]
+pub struct Shards<T> {
+    shards: Vec<Shard<T>>,
+}
+
+impl<T: Float> Shards<T> {
+    /// `count` shards for these parameters.
+    pub fn new(params: &Params<T>, count: usize) -> Self {
+        let make = |_| Shard { gradients: Gradients::new(params), pool: Pool::new() };
+        Shards { shards: (0..count.max(1)).map(make).collect() }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Whether there are none; never.
+    pub fn is_empty(&self) -> bool {
+        self.shards.is_empty()
+    }
+
+    /// Runs `loss` for every part, one a shard, and returns the sum of the losses and of the gradients.
+    ///
+    /// `seed` should be new for every batch; each shard derives its own from it. Parts beyond the number of shards are not taken.
+    pub fn gradients<P: Sync>(
+        &mut self,
+        params: &Params<T>,
+        seed: u64,
+        parts: &[P],
+        loss: impl Fn(&Tape<T>, &P) -> Result<Var> + Sync,
+    ) -> Result<(f64, &mut [T])> {
+        let used = parts.len().min(self.shards.len()).max(1);
+        let losses = self.shards[..used]
+            .par_iter_mut()
+            .zip(parts.par_iter())
+            .enumerate()
+            .map(|(i, (shard, part))| {
+                shard.gradients.begin();
+                // A prime far from powers of two keeps the shards' seeds apart.
+                let seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(i as u64);
+                let tape = Tape::training_in(params, &mut shard.gradients, seed, &shard.pool);
+                let loss = loss(&tape, part)?;
+                tape.backward(loss)
+            })
+            .collect::<Result<Vec<f64>>>()?;
+        let (first, others) = self.shards[..used].split_at_mut(1);
+        if losses.is_empty() {
+            first[0].gradients.begin();
+        }
+        let total = first[0].gradients.flat();
+        let others: Vec<&[T]> = others.iter_mut().map(|s| &*s.gradients.flat()).collect();
+        if !others.is_empty() {
+            const CHUNK: usize = 1 << 15;
+            total.par_chunks_mut(CHUNK).enumerate().for_each(|(i, total)| {
+                for other in &others {
+                    optim::add_shards(total, &other[i * CHUNK..][..total.len()]);
+                }
+            });
+        }
+        Ok((losses.iter().sum(), total))
+    }
+}
