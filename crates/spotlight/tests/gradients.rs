@@ -165,7 +165,7 @@ fn recurrent_layers() {
         for bidirectional in [false, true] {
             for lengths in lengths() {
                 let axis = Axis::new(lengths);
-                let mut c = Check::new("rnn");
+                let mut c = Check::new(&format!("rnn {cell:?} {bidirectional} {axis:?}"));
                 let config = RnnConfig { layers: 2, bidirectional, ..RnnConfig::new(cell, 2, 3) };
                 let rnn = Rnn::new(&mut c.params, "rnn", config);
                 random_biases(&mut c.params, &rnn);
@@ -191,7 +191,7 @@ fn additive_decoder() {
         for lengths in lengths() {
             let target = Axis::new(lengths.clone());
             let source = Axis::new(lengths.iter().rev().copied().collect::<Vec<_>>());
-            let mut c = Check::new("additive decoder");
+            let mut c = Check::new(&format!("additive decoder {cell:?} {target:?}"));
             let (y, keys, memory) = (c.input(target.rows(), 2), c.input(source.rows(), 5), c.input(source.rows(), 4));
             let (state, memory0) = (c.input(target.items(), 3), c.input(target.items(), 3));
             let query = c.input(5, 3);

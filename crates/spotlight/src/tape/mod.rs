@@ -74,8 +74,17 @@ struct Node<'p, T> {
     /// Whether a gradient is of use here.
     wanted: bool,
     note: Option<Note<'p, T>>,
-    /// Whether by-products stand behind it whose gradients its note reads.
-    main: bool,
+    role: Role,
+}
+
+/// Values are made one by one, or as a group with one note.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Alone,
+    /// The first of a group; its note reads the gradients of the others.
+    Main,
+    /// One of the others.
+    Beside,
 }
 
 /// A record of what was computed, for one batch and one thread.
@@ -107,7 +116,7 @@ impl<'p, T: Float> Tape<'p, T> {
         let wanted = gradients.is_some();
         let nodes = params.entries().iter().map(|entry| {
             let (rows, cols) = entry.table();
-            Node { value: Vec::new(), rows, cols, axis: None, wanted, note: None, main: false }
+            Node { value: Vec::new(), rows, cols, axis: None, wanted, note: None, role: Role::Alone }
         });
         Tape {
             params,
@@ -231,7 +240,7 @@ impl<'p, T: Float> Tape<'p, T> {
         let mut notes = Vec::with_capacity(nodes.len());
         for node in nodes {
             values.push(node.value);
-            notes.push((node.note, node.main));
+            notes.push((node.note, node.role));
         }
         let local = std::iter::repeat_with(|| None).take(values.len()).collect();
         let mut grads = Grads { local, flat, params: params.entries().len(), sizes, wanted, pool };
@@ -244,9 +253,12 @@ impl<'p, T: Float> Tape<'p, T> {
         }
         let mut found = vec![Vec::new(); inputs.len()];
         for i in (params.entries().len()..values.len()).rev() {
-            let (note, main) = (notes[i].0.take(), notes[i].1);
+            let (note, role) = (notes[i].0.take(), notes[i].1);
+            if role == Role::Beside {
+                continue;
+            }
             let mut gradient = grads.local[i].take();
-            if gradient.is_none() && (main || inputs.contains(&Var(i))) {
+            if gradient.is_none() && (role == Role::Main || inputs.contains(&Var(i))) {
                 gradient = Some(grads.zeros(grads.sizes[i]));
             }
             if let Some(gradient) = gradient {
@@ -277,7 +289,7 @@ impl<'p, T: Float> Tape<'p, T> {
         let mut nodes = self.nodes.borrow_mut();
         let wanted = parents.iter().any(|p| nodes[p.0].wanted);
         let note = wanted.then(|| note(Var(nodes.len())));
-        nodes.push(Node { value, rows, cols, axis, wanted, note, main: false });
+        nodes.push(Node { value, rows, cols, axis, wanted, note, role: Role::Alone });
         Var(nodes.len() - 1)
     }
 
@@ -285,8 +297,8 @@ impl<'p, T: Float> Tape<'p, T> {
     pub(crate) fn push_beside(&self, value: Vec<T>, rows: usize, cols: usize, axis: Option<Axis>, main: Var) -> Var {
         let mut nodes = self.nodes.borrow_mut();
         let wanted = nodes[main.0].wanted;
-        nodes[main.0].main = true;
-        nodes.push(Node { value, rows, cols, axis, wanted, note: None, main: false });
+        nodes[main.0].role = Role::Main;
+        nodes.push(Node { value, rows, cols, axis, wanted, note: None, role: Role::Beside });
         Var(nodes.len() - 1)
     }
 
