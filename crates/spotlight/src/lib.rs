@@ -9,6 +9,7 @@ pub mod nn;
 pub mod numeric;
 pub mod params;
 pub mod tape;
+pub mod text;
 pub mod train;
 pub mod weights;
 
