@@ -4,6 +4,7 @@
 
 pub mod attention;
 pub mod axis;
+pub mod config;
 pub mod error;
 pub mod nn;
 pub mod numeric;

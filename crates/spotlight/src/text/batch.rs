@@ -44,19 +44,9 @@ pub fn shuffled(lengths: &[Lengths], budget: usize, seed: u64, epoch: u64) -> Ve
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.shuffle(&mut random);
     // A stable sort leaves the examples of a bucket in their shuffled order.
-    order.sort_by_key(|&example| {
-        (
-            bucket(lengths[example].source),
-            bucket(lengths[example].target),
-        )
-    });
-    let mut batches: Vec<Vec<usize>> = cut(
-        order.iter().map(|&example| lengths[example].positions()),
-        budget,
-    )
-    .into_iter()
-    .map(|range| order[range].to_vec())
-    .collect();
+    order.sort_by_key(|&example| (bucket(lengths[example].source), bucket(lengths[example].target)));
+    let mut batches: Vec<Vec<usize>> =
+        cut(order.iter().map(|&example| lengths[example].positions()), budget).into_iter().map(|range| order[range].to_vec()).collect();
     batches.shuffle(&mut random);
     batches
 }
@@ -71,14 +61,8 @@ pub fn sequential(lengths: &[Lengths], budget: usize) -> Vec<Range<usize>> {
 pub fn by_length(lengths: &[Lengths], budget: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|&example| (lengths[example].source, lengths[example].target));
-    let ranges = cut(
-        order.iter().map(|&example| lengths[example].positions()),
-        budget,
-    );
-    ranges
-        .into_iter()
-        .map(|range| order[range].to_vec())
-        .collect()
+    let ranges = cut(order.iter().map(|&example| lengths[example].positions()), budget);
+    ranges.into_iter().map(|range| order[range].to_vec()).collect()
 }
 
 /// Puts the results of batches, one per example and in the order of the batches, into the order of the examples.
@@ -88,10 +72,7 @@ pub fn by_length(lengths: &[Lengths], budget: usize) -> Vec<Vec<usize>> {
 ///
 /// assert_eq!(in_original_order(&[vec![2, 0], vec![1]], ["c", "a", "b"]), ["a", "b", "c"]);
 /// ```
-pub fn in_original_order<T>(
-    batches: &[Vec<usize>],
-    results: impl IntoIterator<Item = T>,
-) -> Vec<T> {
+pub fn in_original_order<T>(batches: &[Vec<usize>], results: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut numbered: Vec<(usize, T)> = batches.iter().flatten().copied().zip(results).collect();
     numbered.sort_by_key(|&(example, _)| example);
     numbered.into_iter().map(|(_, result)| result).collect()
@@ -131,41 +112,22 @@ mod tests {
     use proptest::prelude::*;
 
     fn lengths(pairs: &[(usize, usize)]) -> Vec<Lengths> {
-        pairs
-            .iter()
-            .map(|&(source, target)| Lengths { source, target })
-            .collect()
+        pairs.iter().map(|&(source, target)| Lengths { source, target }).collect()
     }
 
     #[test]
     fn batches_hold_similar_lengths() {
-        let lengths: Vec<Lengths> = (0..2000)
-            .map(|i| Lengths {
-                source: 1 + i * 7919 % 100,
-                target: 5,
-            })
-            .collect();
+        let lengths: Vec<Lengths> = (0..2000).map(|i| Lengths { source: 1 + i * 7919 % 100, target: 5 }).collect();
         for batch in shuffled(&lengths, 300, 1, 0) {
-            let sources: Vec<usize> = batch
-                .iter()
-                .map(|&example| lengths[example].source)
-                .collect();
+            let sources: Vec<usize> = batch.iter().map(|&example| lengths[example].source).collect();
             let (least, most) = (sources.iter().min().unwrap(), sources.iter().max().unwrap());
-            assert!(
-                most - least <= 2 + least / 4,
-                "{least} and {most} in one batch"
-            );
+            assert!(most - least <= 2 + least / 4, "{least} and {most} in one batch");
         }
     }
 
     #[test]
     fn epochs_and_seeds_differ_and_repeat() {
-        let lengths: Vec<Lengths> = (0..100)
-            .map(|i| Lengths {
-                source: 1 + i % 9,
-                target: 3,
-            })
-            .collect();
+        let lengths: Vec<Lengths> = (0..100).map(|i| Lengths { source: 1 + i % 9, target: 3 }).collect();
         let first = shuffled(&lengths, 50, 1, 0);
         assert_eq!(shuffled(&lengths, 50, 1, 0), first);
         assert_ne!(shuffled(&lengths, 50, 1, 1), first);
@@ -196,10 +158,7 @@ mod tests {
 
     #[test]
     fn buckets_widen_with_length() {
-        assert_eq!(
-            [0, 1, 8, 16, 17, 33, 34, 100].map(bucket),
-            [0, 1, 8, 16, 16, 32, 32, 96]
-        );
+        assert_eq!([0, 1, 8, 16, 17, 33, 34, 100].map(bucket), [0, 1, 8, 16, 16, 32, 32, 96]);
     }
 
     proptest! {

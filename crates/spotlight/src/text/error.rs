@@ -105,9 +105,7 @@ pub enum Fault {
         name: &'static str,
     },
     /// The line has fewer columns than needed.
-    #[error(
-        "expected {expected} tab-separated column(s): {names}; found {found}; add what is missing or remove the line"
-    )]
+    #[error("expected {expected} tab-separated column(s): {names}; found {found}; add what is missing or remove the line")]
     MissingColumn {
         /// How many there should be.
         expected: usize,
@@ -117,9 +115,7 @@ pub enum Fault {
         names: &'static str,
     },
     /// The line has more columns than needed.
-    #[error(
-        "expected {expected} tab-separated column(s): {names}; found {found}; remove the tab or the column"
-    )]
+    #[error("expected {expected} tab-separated column(s): {names}; found {found}; remove the tab or the column")]
     ExtraColumn {
         /// How many there should be.
         expected: usize,
@@ -129,17 +125,13 @@ pub enum Fault {
         names: &'static str,
     },
     /// The bytes are not UTF-8.
-    #[error(
-        "byte 0x{byte:02X} is not valid UTF-8; convert the file to UTF-8, for example with `iconv -f latin1 -t utf-8`"
-    )]
+    #[error("byte 0x{byte:02X} is not valid UTF-8; convert the file to UTF-8, for example with `iconv -f latin1 -t utf-8`")]
     NotUtf8 {
         /// The first byte that does not fit.
         byte: u8,
     },
     /// The line is absurdly long.
-    #[error(
-        "the line has more than {limit} characters; is the file text with one example per line?"
-    )]
+    #[error("the line has more than {limit} characters; is the file text with one example per line?")]
     LineTooLong {
         /// The most a line may have.
         limit: usize,
@@ -159,9 +151,7 @@ pub enum Fault {
         found: String,
     },
     /// A number was expected that is neither infinite nor NaN.
-    #[error(
-        "expected a finite number in field {field}, found {found:?}; fill in missing values first"
-    )]
+    #[error("expected a finite number in field {field}, found {found:?}; fill in missing values first")]
     NotFinite {
         /// The field of the row, counted from 1.
         field: usize,
@@ -187,9 +177,7 @@ pub enum Fault {
         names: &'static str,
     },
     /// Two rows of one bag have different labels.
-    #[error(
-        "bag {bag:?} has label {found:?} here but {before:?} on line {line_before}; a bag has one label"
-    )]
+    #[error("bag {bag:?} has label {found:?} here but {before:?} on line {line_before}; a bag has one label")]
     ConflictingLabels {
         /// The bag.
         bag: String,
@@ -221,9 +209,7 @@ pub enum Fault {
         found: String,
     },
     /// A unit stands in a vocabulary file twice.
-    #[error(
-        "{unit:?} stands here a second time, first on line {line_before}; every unit may stand in the file once"
-    )]
+    #[error("{unit:?} stands here a second time, first on line {line_before}; every unit may stand in the file once")]
     Repeated {
         /// The unit.
         unit: String,
@@ -231,9 +217,7 @@ pub enum Fault {
         line_before: usize,
     },
     /// A vocabulary file does not begin with the special units.
-    #[error(
-        "expected the special unit {expected}; a vocabulary begins with <unk>, <s> and </s>, one per line"
-    )]
+    #[error("expected the special unit {expected}; a vocabulary begins with <unk>, <s> and </s>, one per line")]
     MissingSpecial {
         /// The special unit that belongs here.
         expected: &'static str,
@@ -242,33 +226,15 @@ pub enum Fault {
 
 impl TextError {
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {
-        Self::Read {
-            path: path.to_owned(),
-            source,
-        }
+        Self::Read { path: path.to_owned(), source }
     }
 
     pub(crate) fn write(path: &Path, source: io::Error) -> Self {
-        Self::Write {
-            path: path.to_owned(),
-            source,
-        }
+        Self::Write { path: path.to_owned(), source }
     }
 
-    pub(crate) fn at(
-        path: &Path,
-        line: usize,
-        column: impl Into<Option<usize>>,
-        fault: Fault,
-    ) -> Self {
-        let place = Place {
-            path: path.to_owned(),
-            line,
-            column: column.into(),
-        };
-        Self::At {
-            place,
-            fault: Box::new(fault),
-        }
+    pub(crate) fn at(path: &Path, line: usize, column: impl Into<Option<usize>>, fault: Fault) -> Self {
+        let place = Place { path: path.to_owned(), line, column: column.into() };
+        Self::At { place, fault: Box::new(fault) }
     }
 }

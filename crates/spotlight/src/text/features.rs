@@ -45,19 +45,9 @@ pub struct Features {
 
 impl Features {
     /// The distinct features of all columns in alphabetical order, numbered from `first_id`: the number of source units.
-    pub fn new<S: AsRef<str>>(
-        columns: impl IntoIterator<Item = S>,
-        first_id: usize,
-        place: FeaturePlace,
-    ) -> Self {
-        let tags = columns
-            .into_iter()
-            .flat_map(|column| tags(column.as_ref()).map(str::to_owned).collect::<Vec<_>>());
-        Self {
-            tags: Inventory::sorted(tags),
-            first_id: first_id as u32,
-            place,
-        }
+    pub fn new<S: AsRef<str>>(columns: impl IntoIterator<Item = S>, first_id: usize, place: FeaturePlace) -> Self {
+        let tags = columns.into_iter().flat_map(|column| tags(column.as_ref()).map(str::to_owned).collect::<Vec<_>>());
+        Self { tags: Inventory::sorted(tags), first_id: first_id as u32, place }
     }
 
     /// How many features there are: a source has `first_id + len` units in all.
@@ -72,17 +62,8 @@ impl Features {
 
     /// The units of a column; a feature that the training data did not have is unknown.
     pub fn encode(&self, column: &str) -> Vec<Unit> {
-        let id = |tag| {
-            self.tags
-                .position(tag)
-                .map_or(UNKNOWN, |position| self.first_id + position)
-        };
-        tags(column)
-            .map(|tag| Unit {
-                id: id(tag),
-                text: tag.to_owned(),
-            })
-            .collect()
+        let id = |tag| self.tags.position(tag).map_or(UNKNOWN, |position| self.first_id + position);
+        tags(column).map(|tag| Unit { id: id(tag), text: tag.to_owned() }).collect()
     }
 
     /// A source's units with its features in their place.
@@ -102,8 +83,7 @@ impl Features {
 
     /// The feature with this number; none if the number is not a feature's.
     pub fn display(&self, id: u32) -> Option<&str> {
-        id.checked_sub(self.first_id)
-            .and_then(|position| self.tags.get(position))
+        id.checked_sub(self.first_id).and_then(|position| self.tags.get(position))
     }
 
     /// Writes one feature per line.
@@ -112,24 +92,13 @@ impl Features {
     }
 
     /// Reads what [`save`](Self::save) wrote.
-    pub fn load(
-        path: impl AsRef<Path>,
-        first_id: usize,
-        place: FeaturePlace,
-    ) -> Result<Self, TextError> {
-        Ok(Self {
-            tags: Inventory::load(path)?,
-            first_id: first_id as u32,
-            place,
-        })
+    pub fn load(path: impl AsRef<Path>, first_id: usize, place: FeaturePlace) -> Result<Self, TextError> {
+        Ok(Self { tags: Inventory::load(path)?, first_id: first_id as u32, place })
     }
 }
 
 fn tags(column: &str) -> impl Iterator<Item = &str> {
-    column
-        .split(SEPARATOR)
-        .map(str::trim)
-        .filter(|tag| !tag.is_empty())
+    column.split(SEPARATOR).map(str::trim).filter(|tag| !tag.is_empty())
 }
 
 #[cfg(test)]
@@ -147,18 +116,12 @@ mod tests {
         assert_eq!(ids(&features.encode("N;PL;SG;V")), [10, 11, 12, 13]);
         assert_eq!(ids(&features.encode("DU;N")), [UNKNOWN, 10]);
         assert!(features.encode("").is_empty());
-        assert_eq!(
-            [9, 10, 13, 14].map(|id| features.display(id)),
-            [None, Some("N"), Some("V"), None]
-        );
+        assert_eq!([9, 10, 13, 14].map(|id| features.display(id)), [None, Some("N"), Some("V"), None]);
     }
 
     #[test]
     fn features_stand_before_or_behind_the_text() {
-        let text = vec![Unit {
-            id: 3,
-            text: "x".into(),
-        }];
+        let text = vec![Unit { id: 3, text: "x".into() }];
         let append = Features::new(["N;SG"], 4, FeaturePlace::Append);
         assert_eq!(ids(&append.join(text.clone(), "N;SG")), [3, 4, 5]);
         let prepend = Features::new(["N;SG"], 4, FeaturePlace::Prepend);
@@ -171,13 +134,7 @@ mod tests {
         let path = dir.path().join("features.txt");
         let features = Features::new(["N;GEN with blank;SG"], 7, FeaturePlace::Prepend);
         features.save(&path).unwrap();
-        assert_eq!(
-            std::fs::read_to_string(&path).unwrap(),
-            "GEN\\swith\\sblank\nN\nSG\n"
-        );
-        assert_eq!(
-            Features::load(&path, 7, FeaturePlace::Prepend).unwrap(),
-            features
-        );
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "GEN\\swith\\sblank\nN\nSG\n");
+        assert_eq!(Features::load(&path, 7, FeaturePlace::Prepend).unwrap(), features);
     }
 }

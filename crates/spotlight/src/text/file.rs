@@ -12,10 +12,7 @@ pub(super) fn write_whole(path: &Path, contents: &str) -> Result<(), TextError> 
     name.push(".tmp");
     let temporary = PathBuf::from(name);
     let written = File::create(&temporary)
-        .and_then(|mut file| {
-            file.write_all(contents.as_bytes())
-                .and_then(|()| file.sync_all())
-        })
+        .and_then(|mut file| file.write_all(contents.as_bytes()).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&temporary, path));
     written.map_err(|source| {
         // The write has failed already; that the leftover cannot be removed either adds nothing the user could act on.
@@ -44,10 +41,7 @@ mod tests {
         let taken = dir.path().join("taken");
         fs::create_dir_all(taken.join("full")).unwrap();
         let error = write_whole(&taken, "text").unwrap_err().to_string();
-        assert!(
-            error.starts_with(&format!("cannot write {}: ", taken.display())),
-            "{error}"
-        );
+        assert!(error.starts_with(&format!("cannot write {}: ", taken.display())), "{error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

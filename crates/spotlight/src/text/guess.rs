@@ -35,53 +35,27 @@ pub struct Guess {
 /// ```
 pub fn guess_units<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Guess {
     let counts = Counts::new(texts);
-    let (words, per_text, types) = (
-        counts.words_per_text(),
-        format!("{:.1}", counts.words_per_text()),
-        counts.types,
-    );
-    let choose = |kind, vocab_size, reason| Guess {
-        settings: UnitSettings {
-            kind,
-            vocab_size,
-            ..UnitSettings::default()
-        },
-        reason,
-    };
+    let (words, per_text, types) = (counts.words_per_text(), format!("{:.1}", counts.words_per_text()), counts.types);
+    let choose = |kind, vocab_size, reason| Guess { settings: UnitSettings { kind, vocab_size, ..UnitSettings::default() }, reason };
 
-    if words >= 2.0
-        && counts.word_length() <= 2.5
-        && (types <= 1000 || counts.share_seen_once() <= 0.01)
-    {
-        let reason = format!(
-            "{types} different short symbols between spaces, {per_text} in a text: each symbol is a unit"
-        );
+    if words >= 2.0 && counts.word_length() <= 2.5 && (types <= 1000 || counts.share_seen_once() <= 0.01) {
+        let reason = format!("{types} different short symbols between spaces, {per_text} in a text: each symbol is a unit");
         return choose(UnitKind::Words, None, reason);
     }
     if counts.share_of_numbers() >= 0.2 {
         let percent = 100.0 * counts.share_of_numbers();
-        return choose(
-            UnitKind::Chars,
-            None,
-            format!("{percent:.0} % of the words are numbers: texts are spelt by characters"),
-        );
+        return choose(UnitKind::Chars, None, format!("{percent:.0} % of the words are numbers: texts are spelt by characters"));
     }
     if counts.few_words_often() {
-        let reason = format!(
-            "only {types} different words, which come again and again: each word is a unit"
-        );
+        let reason = format!("only {types} different words, which come again and again: each word is a unit");
         return choose(UnitKind::Words, None, reason);
     }
     if words <= 3.5 {
-        let reason = format!(
-            "short texts ({per_text} words each, {types} different words): texts are spelt by characters"
-        );
+        let reason = format!("short texts ({per_text} words each, {types} different words): texts are spelt by characters");
         return choose(UnitKind::Chars, None, reason);
     }
     let size = counts.subwords();
-    let reason = format!(
-        "sentences ({per_text} words each) with {types} different words: {size} subwords are learnt"
-    );
+    let reason = format!("sentences ({per_text} words each) with {types} different words: {size} subwords are learnt");
     choose(UnitKind::Bpe, Some(size), reason)
 }
 
@@ -123,10 +97,7 @@ impl Counts {
             counts.words += count;
             counts.chars += count * length;
             counts.seen_once += usize::from(*count == 1);
-            if length > 1
-                && word.chars().any(char::is_numeric)
-                && !word.chars().any(char::is_alphabetic)
-            {
+            if length > 1 && word.chars().any(char::is_numeric) && !word.chars().any(char::is_alphabetic) {
                 counts.numbers += count;
             }
             alphabet.extend(word.chars());
@@ -181,18 +152,9 @@ mod tests {
 
     #[test]
     fn texts_of_single_words_are_spelt() {
-        assert_eq!(
-            kind(&["walk", "run", "see", "ſeind", "wandert aus"]),
-            UnitKind::Chars
-        );
-        assert_eq!(
-            kind(&["john smith", "mary jones", "ann lee", "peter miller"]),
-            UnitKind::Chars
-        );
-        assert_eq!(
-            kind(&["今日は良い天気です", "明日は雨でしょう"]),
-            UnitKind::Chars
-        );
+        assert_eq!(kind(&["walk", "run", "see", "ſeind", "wandert aus"]), UnitKind::Chars);
+        assert_eq!(kind(&["john smith", "mary jones", "ann lee", "peter miller"]), UnitKind::Chars);
+        assert_eq!(kind(&["今日は良い天気です", "明日は雨でしょう"]), UnitKind::Chars);
         assert_eq!(kind(&["", ""]), UnitKind::Chars);
         assert_eq!(kind(&[]), UnitKind::Chars);
     }
@@ -206,43 +168,23 @@ mod tests {
 
     #[test]
     fn dates_are_spelt() {
-        assert_eq!(
-            kind(&["march 15, 2024", "3 may 1999", "12/24/2001"]),
-            UnitKind::Chars
-        );
+        assert_eq!(kind(&["march 15, 2024", "3 may 1999", "12/24/2001"]), UnitKind::Chars);
         assert_eq!(kind(&["2024-03-15", "1999-05-03"]), UnitKind::Chars);
     }
 
     #[test]
     fn few_words_are_units() {
-        assert_eq!(
-            kind(&[
-                "the cat sleeps",
-                "the dog sleeps",
-                "the cat eats",
-                "a dog eats"
-            ]),
-            UnitKind::Words
-        );
+        assert_eq!(kind(&["the cat sleeps", "the dog sleeps", "the cat eats", "a dog eats"]), UnitKind::Words);
         let labels = ["joy", "anger", "fear"].repeat(100);
         assert_eq!(kind(&labels), UnitKind::Words);
-        let dates: Vec<String> = (0..3000)
-            .map(|i| {
-                format!(
-                    "day {} of month {}",
-                    ["one", "two", "ten"][i % 3],
-                    ["may", "june"][i % 2]
-                )
-            })
-            .collect();
+        let dates: Vec<String> =
+            (0..3000).map(|i| format!("day {} of month {}", ["one", "two", "ten"][i % 3], ["may", "june"][i % 2])).collect();
         assert_eq!(guess_units(&dates).settings.kind, UnitKind::Words);
     }
 
     #[test]
     fn sentences_with_many_words_become_subwords_that_can_be_trained() {
-        let texts: Vec<String> = (0..400)
-            .map(|i| format!("word{i} and other{i} with some{} thing{}", i * 7, i * 3))
-            .collect();
+        let texts: Vec<String> = (0..400).map(|i| format!("word{i} and other{i} with some{} thing{}", i * 7, i * 3)).collect();
         let guess = guess_units(&texts);
         assert_eq!(guess.settings.kind, UnitKind::Bpe);
         assert!(Tokenizer::train(&guess.settings, &texts).is_ok());

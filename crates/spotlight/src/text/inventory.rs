@@ -36,10 +36,7 @@ pub struct Inventory {
 impl Inventory {
     /// The distinct strings among `entries` in alphabetical order; for labels and features.
     pub fn sorted<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Self {
-        let mut entries: Vec<String> = entries
-            .into_iter()
-            .map(|entry| entry.as_ref().to_owned())
-            .collect();
+        let mut entries: Vec<String> = entries.into_iter().map(|entry| entry.as_ref().to_owned()).collect();
         entries.sort_unstable();
         entries.into_iter().collect()
     }
@@ -47,18 +44,9 @@ impl Inventory {
     /// The strings that occur at least `min_count` times, the most frequent first and ties in alphabetical order; at most
     /// `max_len` of them.
     pub fn by_count(counts: HashMap<String, u64>, min_count: u64, max_len: usize) -> Self {
-        let mut counted: Vec<(String, u64)> = counts
-            .into_iter()
-            .filter(|&(_, count)| count >= min_count)
-            .collect();
-        counted.sort_unstable_by(|(a, a_count), (b, b_count)| {
-            (Reverse(a_count), a).cmp(&(Reverse(b_count), b))
-        });
-        counted
-            .into_iter()
-            .map(|(entry, _)| entry)
-            .take(max_len)
-            .collect()
+        let mut counted: Vec<(String, u64)> = counts.into_iter().filter(|&(_, count)| count >= min_count).collect();
+        counted.sort_unstable_by(|(a, a_count), (b, b_count)| (Reverse(a_count), a).cmp(&(Reverse(b_count), b)));
+        counted.into_iter().map(|(entry, _)| entry).take(max_len).collect()
     }
 
     /// How many there are.
@@ -107,9 +95,7 @@ impl Inventory {
         let mut first_line = None;
         for line in lines {
             let line = line?;
-            let fail = |column: Option<usize>, fault| {
-                Err(TextError::at(&path, line.number, column, fault))
-            };
+            let fail = |column: Option<usize>, fault| Err(TextError::at(&path, line.number, column, fault));
             let first_line = *first_line.get_or_insert(line.number);
             let entry = match unescape(&line.text) {
                 Ok(entry) => entry,
@@ -120,13 +106,7 @@ impl Inventory {
             }
             if let Some(before) = inventory.position(&entry) {
                 let line_before = first_line + before as usize;
-                return fail(
-                    None,
-                    Fault::Repeated {
-                        unit: entry,
-                        line_before,
-                    },
-                );
+                return fail(None, Fault::Repeated { unit: entry, line_before });
             }
             inventory.extend([entry]);
         }
@@ -139,8 +119,7 @@ impl Extend<String> for Inventory {
     fn extend<I: IntoIterator<Item = String>>(&mut self, entries: I) {
         for entry in entries {
             if !entry.is_empty() && !self.positions.contains_key(&entry) {
-                self.positions
-                    .insert(entry.clone(), self.entries.len() as u32);
+                self.positions.insert(entry.clone(), self.entries.len() as u32);
                 self.entries.push(entry);
             }
         }
@@ -192,11 +171,7 @@ fn unescape(line: &str) -> Result<String, (usize, String)> {
             Some(b'u') => {
                 let end = escape.find('}').unwrap_or(escape.len() - 1);
                 let hex = escape.get(3..end).filter(|_| escape[2..].starts_with('{'));
-                (
-                    hex.and_then(|hex| u32::from_str_radix(hex, 16).ok())
-                        .and_then(char::from_u32),
-                    end + 1,
-                )
+                (hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()).and_then(char::from_u32), end + 1)
             }
             _ => (None, 0),
         };
@@ -217,14 +192,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn parse(file: &str) -> Result<Inventory, String> {
-        Inventory::from_lines(&mut Lines::new(file.as_bytes(), "units.txt"))
-            .map_err(|error| error.to_string())
+        Inventory::from_lines(&mut Lines::new(file.as_bytes(), "units.txt")).map_err(|error| error.to_string())
     }
 
     #[test]
     fn counts_decide_the_order_and_ties_the_alphabet() {
-        let counts =
-            [("b", 2), ("a", 2), ("c", 9), ("d", 1)].map(|(unit, count)| (unit.to_owned(), count));
+        let counts = [("b", 2), ("a", 2), ("c", 9), ("d", 1)].map(|(unit, count)| (unit.to_owned(), count));
         let all = Inventory::by_count(counts.clone().into(), 1, usize::MAX);
         assert_eq!(all.iter().collect::<Vec<_>>(), ["c", "a", "b", "d"]);
         let some = Inventory::by_count(counts.into(), 2, 2);
@@ -249,10 +222,7 @@ mod tests {
             ("\\ué", "units.txt:1:1: unknown escape"),
             ("\\u{é", "units.txt:1:1: unknown escape"),
             ("a\n\nb\n", "units.txt:2: the unit is empty"),
-            (
-                "a\nb\na\n",
-                r#"units.txt:3: "a" stands here a second time, first on line 1"#,
-            ),
+            ("a\nb\na\n", r#"units.txt:3: "a" stands here a second time, first on line 1"#),
         ];
         for (file, message) in cases {
             let error = parse(file).unwrap_err();

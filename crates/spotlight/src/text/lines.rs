@@ -59,12 +59,7 @@ impl Lines<BufReader<File>> {
 impl<R: BufRead> Lines<R> {
     /// Reads lines from `reader`; errors call it `path` (`-` for standard input).
     pub fn new(reader: R, path: impl Into<PathBuf>) -> Self {
-        Self {
-            reader,
-            path: path.into(),
-            number: 0,
-            failed: false,
-        }
+        Self { reader, path: path.into(), number: 0, failed: false }
     }
 
     /// The name of the input in errors.
@@ -74,9 +69,7 @@ impl<R: BufRead> Lines<R> {
 
     fn text_of(&self, mut bytes: Vec<u8>) -> Result<String, TextError> {
         let too_long = || {
-            let fault = Fault::LineTooLong {
-                limit: MAX_LINE_CHARS,
-            };
+            let fault = Fault::LineTooLong { limit: MAX_LINE_CHARS };
             TextError::at(&self.path, self.number, None, fault)
         };
         if bytes.ends_with(b"\n") {
@@ -86,20 +79,14 @@ impl<R: BufRead> Lines<R> {
             }
         }
         // Columns of errors count from the first byte of the file's line, so the mark counts although it is dropped.
-        let dropped = if self.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
-            BYTE_ORDER_MARK.len()
-        } else {
-            0
-        };
+        let dropped = if self.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         bytes.drain(..dropped);
         if bytes.len() >= MAX_LINE_BYTES {
             return Err(too_long());
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            let fault = Fault::NotUtf8 {
-                byte: error.as_bytes()[at],
-            };
+            let fault = Fault::NotUtf8 { byte: error.as_bytes()[at] };
             TextError::at(&self.path, self.number, dropped + at + 1, fault)
         })?;
         if text.len() > MAX_LINE_CHARS && text.chars().count() > MAX_LINE_CHARS {
@@ -120,10 +107,7 @@ impl<R: BufRead> Iterator for Lines<R> {
             Ok(None) => None,
             Ok(Some(bytes)) => {
                 self.number += 1;
-                Some(self.text_of(bytes).map(|text| Line {
-                    text,
-                    number: self.number,
-                }))
+                Some(self.text_of(bytes).map(|text| Line { text, number: self.number }))
             }
             Err(source) => {
                 self.failed = true;
@@ -162,12 +146,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> Vec<Result<String, String>> {
         let lines = Lines::new(bytes, "in");
-        lines
-            .map(|line| {
-                line.map(|line| line.text)
-                    .map_err(|error| error.to_string())
-            })
-            .collect()
+        lines.map(|line| line.map(|line| line.text).map_err(|error| error.to_string())).collect()
     }
 
     fn ok(texts: &[&str]) -> Vec<Result<String, String>> {
@@ -180,10 +159,7 @@ mod tests {
         assert_eq!(read(b"a"), ok(&["a"]));
         assert_eq!(read(b"a\n"), ok(&["a"]));
         assert_eq!(read(b"a\r\nb\n\nc\r"), ok(&["a", "b", "", "c\r"]));
-        assert_eq!(
-            read(b"\xEF\xBB\xBFa\n\xEF\xBB\xBFb"),
-            ok(&["a", "\u{FEFF}b"])
-        );
+        assert_eq!(read(b"\xEF\xBB\xBFa\n\xEF\xBB\xBFb"), ok(&["a", "\u{FEFF}b"]));
     }
 
     #[test]
@@ -191,13 +167,7 @@ mod tests {
         let mut lines = Lines::new(&b"a\n\xFF\nc"[..], "in");
         assert_eq!(lines.next().unwrap().unwrap().number, 1);
         assert!(lines.next().unwrap().is_err());
-        assert_eq!(
-            lines.next().unwrap().unwrap(),
-            Line {
-                text: "c".into(),
-                number: 3
-            }
-        );
+        assert_eq!(lines.next().unwrap().unwrap(), Line { text: "c".into(), number: 3 });
         assert!(lines.next().is_none());
     }
 
@@ -215,12 +185,7 @@ mod tests {
         for unit in ["a", "😀"] {
             let absurd = unit.repeat(MAX_LINE_CHARS + 1);
             let lines = read(format!("{absurd}{absurd}\nb").as_bytes());
-            assert!(
-                lines[0]
-                    .as_ref()
-                    .unwrap_err()
-                    .starts_with("in:1: the line has more than 1000000")
-            );
+            assert!(lines[0].as_ref().unwrap_err().starts_with("in:1: the line has more than 1000000"));
             assert_eq!(lines[1..], ok(&["b"]));
         }
     }
@@ -234,19 +199,13 @@ mod tests {
             }
         }
         let mut lines = Lines::new(BufReader::new(Broken), "in");
-        assert_eq!(
-            lines.next().unwrap().unwrap_err().to_string(),
-            "cannot read in: unplugged"
-        );
+        assert_eq!(lines.next().unwrap().unwrap_err().to_string(), "cannot read in: unplugged");
         assert!(lines.next().is_none());
     }
 
     #[test]
     fn a_missing_file_is_named() {
         let error = Lines::open("no/such/file.tsv").unwrap_err().to_string();
-        assert!(
-            error.starts_with("cannot read no/such/file.tsv: "),
-            "{error}"
-        );
+        assert!(error.starts_with("cannot read no/such/file.tsv: "), "{error}");
     }
 }

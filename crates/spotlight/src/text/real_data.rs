@@ -28,57 +28,19 @@ fn every_set_is_read() {
     assert_eq!(rows("translate-multi30k-de-en"), (29_000, false));
     assert_eq!(rows("spelling-ridges"), (48_987, false));
     assert_eq!(rows("inflection-german"), (1_000, true));
-    assert_eq!(
-        labelled(data.join("sentiment-sst2/train.tsv"))
-            .unwrap()
-            .len(),
-        6_920
-    );
-    assert_eq!(
-        labelled(data.join("emotion-tweets/train.tsv"))
-            .unwrap()
-            .len(),
-        3_257
-    );
+    assert_eq!(labelled(data.join("sentiment-sst2/train.tsv")).unwrap().len(), 6_920);
+    assert_eq!(labelled(data.join("emotion-tweets/train.tsv")).unwrap().len(), 3_257);
 
     let rows = questions(data.join("answers-wikiqa/dev.tsv"), false).unwrap();
     assert_eq!(rows.len(), 1_130);
     let groups = question_groups(&rows);
-    assert!(
-        groups
-            .iter()
-            .all(|group| group.iter().any(|&row| rows[row].relevant))
-    );
+    assert!(groups.iter().all(|group| group.iter().any(|&row| rows[row].relevant)));
 
     let musk = bags(data.join("bags-musk1/musk1.csv"), BagColumns::default()).unwrap();
-    assert_eq!(
-        (
-            musk.len(),
-            musk.iter().map(|bag| bag.rows.len()).sum::<usize>()
-        ),
-        (92, 476)
-    );
-    assert!(
-        musk.iter()
-            .flat_map(|bag| &bag.rows)
-            .all(|row| row.len() == 166)
-    );
-    let digits = bags(
-        data.join("digits/digits.csv"),
-        BagColumns {
-            label: -1,
-            bag: None,
-        },
-    )
-    .unwrap();
-    assert_eq!(
-        (
-            digits.len(),
-            digits[0].rows[0].len(),
-            digits[0].label.as_str()
-        ),
-        (1_797, 64, "0")
-    );
+    assert_eq!((musk.len(), musk.iter().map(|bag| bag.rows.len()).sum::<usize>()), (92, 476));
+    assert!(musk.iter().flat_map(|bag| &bag.rows).all(|row| row.len() == 166));
+    let digits = bags(data.join("digits/digits.csv"), BagColumns { label: -1, bag: None }).unwrap();
+    assert_eq!((digits.len(), digits[0].rows[0].len(), digits[0].label.as_str()), (1_797, 64, "0"));
 }
 
 #[test]
@@ -96,41 +58,23 @@ fn the_expected_units_are_guessed() {
         let pairs = pairs(data.join(set).join("train.tsv"), ThirdColumn::AsFirstLine).unwrap();
         let sources = guess_units(pairs.iter().map(|pair| &pair.source));
         let targets = guess_units(pairs.iter().map(|pair| &pair.target));
-        println!(
-            "{set}\n  source: {}\n  target: {}",
-            sources.reason, targets.reason
-        );
-        assert_eq!(
-            [sources.settings.kind, targets.settings.kind],
-            [source, target],
-            "{set}"
-        );
+        println!("{set}\n  source: {}\n  target: {}", sources.reason, targets.reason);
+        assert_eq!([sources.settings.kind, targets.settings.kind], [source, target], "{set}");
     }
 }
 
 #[test]
 fn subwords_of_real_text_are_deterministic_and_short() {
     let Some(data) = data() else { return };
-    let pairs = pairs(
-        data.join("translate-multi30k-de-en/dev.tsv"),
-        ThirdColumn::Absent,
-    )
-    .unwrap();
+    let pairs = pairs(data.join("translate-multi30k-de-en/dev.tsv"), ThirdColumn::Absent).unwrap();
     let texts: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
     for kind in [UnitKind::Bpe, UnitKind::Unigram] {
-        let settings = UnitSettings {
-            kind,
-            vocab_size: Some(1000),
-            ..UnitSettings::default()
-        };
+        let settings = UnitSettings { kind, vocab_size: Some(1000), ..UnitSettings::default() };
         let trained = || {
             let dir = tempfile::tempdir().unwrap();
             let tokenizer = Tokenizer::train(&settings, &texts).unwrap();
             tokenizer.save(dir.path(), "source").unwrap();
-            (
-                tokenizer,
-                std::fs::read(Tokenizer::path(kind, dir.path(), "source")).unwrap(),
-            )
+            (tokenizer, std::fs::read(Tokenizer::path(kind, dir.path(), "source")).unwrap())
         };
         let (tokenizer, bytes) = trained();
         assert!(bytes == trained().1, "{kind:?} differs between two runs");
@@ -142,13 +86,7 @@ fn subwords_of_real_text_are_deterministic_and_short() {
             words += text.split_whitespace().count();
         }
         let per_word = units as f64 / words as f64;
-        println!(
-            "{kind:?}: {} units, {per_word:.2} in a word",
-            tokenizer.len()
-        );
-        assert!(
-            (1.0..2.0).contains(&per_word),
-            "{kind:?} cuts a word into {per_word} units"
-        );
+        println!("{kind:?}: {} units, {per_word:.2} in a word", tokenizer.len());
+        assert!((1.0..2.0).contains(&per_word), "{kind:?} cuts a word into {per_word} units");
     }
 }

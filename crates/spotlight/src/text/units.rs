@@ -62,12 +62,7 @@ pub const DEFAULT_SUBWORDS: usize = 8000;
 impl Default for UnitSettings {
     /// All characters as they are.
     fn default() -> Self {
-        Self {
-            kind: UnitKind::Chars,
-            vocab_size: None,
-            min_count: 1,
-            lowercase: false,
-        }
+        Self { kind: UnitKind::Chars, vocab_size: None, min_count: 1, lowercase: false }
     }
 }
 
@@ -96,32 +91,18 @@ enum Table {
 
 impl Tokenizer {
     /// Learns the units of texts. The same texts give the same numbers.
-    pub fn train<S: AsRef<str>>(
-        settings: &UnitSettings,
-        texts: impl IntoIterator<Item = S>,
-    ) -> Result<Self, TextError> {
-        let &UnitSettings {
-            kind,
-            vocab_size,
-            min_count,
-            lowercase,
-        } = settings;
+    pub fn train<S: AsRef<str>>(settings: &UnitSettings, texts: impl IntoIterator<Item = S>) -> Result<Self, TextError> {
+        let &UnitSettings { kind, vocab_size, min_count, lowercase } = settings;
         let table = match Algorithm::of(kind) {
             Some(algorithm) => {
-                let texts = texts
-                    .into_iter()
-                    .map(|text| cased(text.as_ref(), lowercase).into_owned());
+                let texts = texts.into_iter().map(|text| cased(text.as_ref(), lowercase).into_owned());
                 let size = vocab_size.unwrap_or(DEFAULT_SUBWORDS);
-                Table::Subwords(Box::new(Subwords::train(
-                    algorithm, size, min_count, texts,
-                )?))
+                Table::Subwords(Box::new(Subwords::train(algorithm, size, min_count, texts)?))
             }
             None => {
                 let units = texts.into_iter().flat_map(|text| {
                     let text = cased(text.as_ref(), lowercase);
-                    whole_units(kind, &text)
-                        .map(str::to_owned)
-                        .collect::<Vec<_>>()
+                    whole_units(kind, &text).map(str::to_owned).collect::<Vec<_>>()
                 });
                 let vocab = Vocab::count(units, min_count, vocab_size);
                 if vocab.is_empty() {
@@ -130,11 +111,7 @@ impl Tokenizer {
                 Table::Whole(vocab)
             }
         };
-        Ok(Self {
-            kind,
-            lowercase,
-            table,
-        })
+        Ok(Self { kind, lowercase, table })
     }
 
     /// What texts are cut into.
@@ -168,10 +145,7 @@ impl Tokenizer {
         let text = cased(text, self.lowercase);
         match &self.table {
             Table::Whole(vocab) => {
-                let unit = |unit: &str| Unit {
-                    id: vocab.id(unit).unwrap_or(UNKNOWN),
-                    text: unit.to_owned(),
-                };
+                let unit = |unit: &str| Unit { id: vocab.id(unit).unwrap_or(UNKNOWN), text: unit.to_owned() };
                 whole_units(self.kind, &text).map(unit).collect()
             }
             Table::Subwords(subwords) => subwords.encode(&text),
@@ -191,16 +165,8 @@ impl Tokenizer {
     /// The text of units, where the unknown unit at a position (among `ids`) is replaced by what `unknown` gives for it:
     /// for example the source unit that attention points to.
     pub fn decode_with(&self, ids: &[u32], mut unknown: impl FnMut(usize) -> String) -> String {
-        let inner = ids
-            .iter()
-            .enumerate()
-            .filter(|&(_, &id)| id != START && id != END);
-        let texts: Vec<String> = inner
-            .map(|(position, &id)| {
-                self.text(id)
-                    .map_or_else(|| unknown(position), str::to_owned)
-            })
-            .collect();
+        let inner = ids.iter().enumerate().filter(|&(_, &id)| id != START && id != END);
+        let texts: Vec<String> = inner.map(|(position, &id)| self.text(id).map_or_else(|| unknown(position), str::to_owned)).collect();
         match self.kind {
             UnitKind::Chars => texts.concat(),
             UnitKind::Words => texts.join(" "),
@@ -221,10 +187,7 @@ impl Tokenizer {
 
     /// A unit as it is shown in a picture: see [`visible`]; special units by their names.
     pub fn display(&self, id: u32) -> String {
-        let special = SPECIALS
-            .get(id as usize)
-            .copied()
-            .unwrap_or(SPECIALS[UNKNOWN as usize]);
+        let special = SPECIALS.get(id as usize).copied().unwrap_or(SPECIALS[UNKNOWN as usize]);
         self.text(id).map_or_else(|| special.to_owned(), visible)
     }
 
@@ -272,19 +235,13 @@ impl Tokenizer {
 
     /// Reads what [`save`](Self::save) wrote, with the settings it was trained with.
     pub fn load(settings: &UnitSettings, dir: &Path, stem: &str) -> Result<Self, TextError> {
-        let &UnitSettings {
-            kind, lowercase, ..
-        } = settings;
+        let &UnitSettings { kind, lowercase, .. } = settings;
         let path = Self::path(kind, dir, stem);
         let table = match Algorithm::of(kind) {
             Some(algorithm) => Table::Subwords(Box::new(Subwords::load(algorithm, path)?)),
             None => Table::Whole(Vocab::load(path)?),
         };
-        Ok(Self {
-            kind,
-            lowercase,
-            table,
-        })
+        Ok(Self { kind, lowercase, table })
     }
 }
 
@@ -294,23 +251,18 @@ impl Tokenizer {
 /// assert_eq!(spotlight::text::units::visible(" \n"), "␣\\n");
 /// ```
 pub fn visible(text: &str) -> String {
-    text.chars()
-        .fold(String::with_capacity(text.len()), |mut shown, c| {
-            match c {
-                ' ' => shown.push('␣'),
-                c if c.is_control() || c.is_whitespace() => shown.extend(c.escape_default()),
-                c => shown.push(c),
-            }
-            shown
-        })
+    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+        match c {
+            ' ' => shown.push('␣'),
+            c if c.is_control() || c.is_whitespace() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+        shown
+    })
 }
 
 fn cased(text: &str, lowercase: bool) -> Cow<'_, str> {
-    if lowercase {
-        Cow::Owned(text.to_lowercase())
-    } else {
-        Cow::Borrowed(text)
-    }
+    if lowercase { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
 }
 
 /// Characters, or whitespace tokens for every other kind.

@@ -31,10 +31,7 @@ impl WordVectors {
     /// println!("{} of {} words have a vector of {} numbers", found.vectors.len(), vocab.len(), found.dim);
     /// # Ok::<(), spotlight::text::TextError>(())
     /// ```
-    pub fn read(
-        path: impl AsRef<Path>,
-        id: impl Fn(&str) -> Option<u32>,
-    ) -> Result<Self, TextError> {
+    pub fn read(path: impl AsRef<Path>, id: impl Fn(&str) -> Option<u32>) -> Result<Self, TextError> {
         let path = path.as_ref();
         let failed = |source| TextError::read(path, source);
         let mut reader = BufReader::new(File::open(path).map_err(failed)?);
@@ -60,41 +57,24 @@ impl WordVectors {
             let found = match &mut found {
                 Some(found) => found,
                 None => {
-                    let dim = header
-                        .as_ref()
-                        .map_or(row.fields.len().saturating_sub(1), |header| header.dim);
-                    found.insert(WordVectors {
-                        dim,
-                        vectors: HashMap::new(),
-                    })
+                    let dim = header.as_ref().map_or(row.fields.len().saturating_sub(1), |header| header.dim);
+                    found.insert(WordVectors { dim, vectors: HashMap::new() })
                 }
             };
             let (word, numbers) = row.split(found.dim)?;
             if let Some(id) = word.and_then(&id)
                 && !found.vectors.contains_key(&id)
             {
-                let numbers: Result<Vec<f32>, TextError> =
-                    numbers.map(|field| row.number(field)).collect();
+                let numbers: Result<Vec<f32>, TextError> = numbers.map(|field| row.number(field)).collect();
                 found.vectors.insert(id, numbers?);
             }
         }
         if let Some(Header { rows: promised, .. }) = header
             && promised != rows
         {
-            return Err(TextError::at(
-                path,
-                1,
-                None,
-                Fault::RowCount {
-                    promised,
-                    found: rows,
-                },
-            ));
+            return Err(TextError::at(path, 1, None, Fault::RowCount { promised, found: rows }));
         }
-        found.ok_or_else(|| TextError::EmptyFile {
-            path: path.to_owned(),
-            expected: "one word with its numbers per line",
-        })
+        found.ok_or_else(|| TextError::EmptyFile { path: path.to_owned(), expected: "one word with its numbers per line" })
     }
 }
 
@@ -130,12 +110,7 @@ impl<'a> Row<'a> {
             }
             start += part.len() + 1;
         }
-        Self {
-            path,
-            line,
-            bytes,
-            fields,
-        }
+        Self { path, line, bytes, fields }
     }
 
     /// The word and the fields of its `dim` numbers. Some words have blanks in them (`. . .` in GloVe), so the numbers are
@@ -144,16 +119,9 @@ impl<'a> Row<'a> {
         let found = self.fields.len();
         let fail = |fault| Err(TextError::at(self.path, self.line, None, fault));
         if dim == 0 {
-            return fail(Fault::TooFewFields {
-                expected: 2,
-                found,
-                names: "a word and its numbers",
-            });
+            return fail(Fault::TooFewFields { expected: 2, found, names: "a word and its numbers" });
         }
-        let ragged = Fault::RaggedRow {
-            expected: dim + 1,
-            found,
-        };
+        let ragged = Fault::RaggedRow { expected: dim + 1, found };
         if found < dim + 1 {
             return fail(ragged);
         }
@@ -173,14 +141,8 @@ impl<'a> Row<'a> {
         let fault = |fault| Err(TextError::at(self.path, self.line, start + 1, fault));
         match text.parse::<f32>() {
             Ok(number) if number.is_finite() => Ok(number),
-            Ok(_) => fault(Fault::NotFinite {
-                field: field + 1,
-                found: text.into_owned(),
-            }),
-            Err(_) => fault(Fault::NotANumber {
-                field: field + 1,
-                found: text.into_owned(),
-            }),
+            Ok(_) => fault(Fault::NotFinite { field: field + 1, found: text.into_owned() }),
+            Err(_) => fault(Fault::NotANumber { field: field + 1, found: text.into_owned() }),
         }
     }
 }
@@ -193,83 +155,35 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("vectors.txt");
         std::fs::write(&path, contents).unwrap();
-        let id = |word: &str| {
-            ["the", "cat", ". ."]
-                .iter()
-                .position(|known| *known == word)
-                .map(|id| id as u32)
-        };
-        WordVectors::read(&path, id).map_err(|error| {
-            error
-                .to_string()
-                .replace(&path.display().to_string(), "vectors.txt")
-        })
+        let id = |word: &str| ["the", "cat", ". ."].iter().position(|known| *known == word).map(|id| id as u32);
+        WordVectors::read(&path, id).map_err(|error| error.to_string().replace(&path.display().to_string(), "vectors.txt"))
     }
 
     fn vectors(dim: usize, vectors: &[(u32, &[f32])]) -> Result<WordVectors, String> {
-        let vectors = vectors
-            .iter()
-            .map(|(id, vector)| (*id, vector.to_vec()))
-            .collect();
+        let vectors = vectors.iter().map(|(id, vector)| (*id, vector.to_vec())).collect();
         Ok(WordVectors { dim, vectors })
     }
 
     #[test]
     fn words_of_the_vocabulary_are_read_and_others_passed_over() {
         let expected = vectors(2, &[(0, &[1.0, -2.5]), (1, &[3e-1, 4.0])]);
-        assert_eq!(
-            read(b"the 1 -2.5\ndog x y\ncat 3e-1 4\ncat 9 9\n"),
-            expected
-        );
-        assert_eq!(
-            read(b"4 2\r\nthe 1 -2.5 \r\ndog x y\r\ncat 3e-1 4\r\n\xFF 1 2"),
-            expected
-        );
-        assert_eq!(
-            read(b". . 1 2\ndog 1 2"),
-            Err("vectors.txt:2: expected 4 fields as in the rows before, found 3".into())
-        );
-        assert_eq!(
-            read(b"2 2\n. . 1 2\ndog 1 2"),
-            vectors(2, &[(2, &[1.0, 2.0])])
-        );
+        assert_eq!(read(b"the 1 -2.5\ndog x y\ncat 3e-1 4\ncat 9 9\n"), expected);
+        assert_eq!(read(b"4 2\r\nthe 1 -2.5 \r\ndog x y\r\ncat 3e-1 4\r\n\xFF 1 2"), expected);
+        assert_eq!(read(b". . 1 2\ndog 1 2"), Err("vectors.txt:2: expected 4 fields as in the rows before, found 3".into()));
+        assert_eq!(read(b"2 2\n. . 1 2\ndog 1 2"), vectors(2, &[(2, &[1.0, 2.0])]));
     }
 
     #[test]
     fn faults_have_a_place() {
         let cases: [(&[u8], &str); 8] = [
-            (
-                b"",
-                "vectors.txt is empty: expected one word with its numbers per line",
-            ),
-            (
-                b"dog 1 2\ncat 1\n",
-                "vectors.txt:2: expected 3 fields as in the rows before, found 2",
-            ),
-            (
-                b"dog 1 2\ndog 1 2 3\n",
-                "vectors.txt:2: expected 3 fields as in the rows before, found 4",
-            ),
-            (
-                b"dog 1 2\n\n",
-                "vectors.txt:2: expected 3 fields as in the rows before, found 0",
-            ),
-            (
-                b"dog 1 2\nthe 1 x\n",
-                "vectors.txt:2:7: expected a number in field 3, found \"x\"",
-            ),
-            (
-                b"dog 1 2\nthe nan 1\n",
-                "vectors.txt:2:5: expected a finite number in field 2",
-            ),
-            (
-                b"3 2\nthe 1 2\n",
-                "vectors.txt:1: the header promises 3 rows but the file has 1",
-            ),
-            (
-                b"word\n",
-                "vectors.txt:1: expected at least 2 fields (a word and its numbers), found 1",
-            ),
+            (b"", "vectors.txt is empty: expected one word with its numbers per line"),
+            (b"dog 1 2\ncat 1\n", "vectors.txt:2: expected 3 fields as in the rows before, found 2"),
+            (b"dog 1 2\ndog 1 2 3\n", "vectors.txt:2: expected 3 fields as in the rows before, found 4"),
+            (b"dog 1 2\n\n", "vectors.txt:2: expected 3 fields as in the rows before, found 0"),
+            (b"dog 1 2\nthe 1 x\n", "vectors.txt:2:7: expected a number in field 3, found \"x\""),
+            (b"dog 1 2\nthe nan 1\n", "vectors.txt:2:5: expected a finite number in field 2"),
+            (b"3 2\nthe 1 2\n", "vectors.txt:1: the header promises 3 rows but the file has 1"),
+            (b"word\n", "vectors.txt:1: expected at least 2 fields (a word and its numbers), found 1"),
         ];
         for (contents, expected) in cases {
             let error = read(contents).unwrap_err();

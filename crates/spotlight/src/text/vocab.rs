@@ -36,11 +36,7 @@ pub struct Vocab {
 
 impl Vocab {
     /// Numbers the units that occur at least `min_count` times, at most `max_size` (with the special ones) of them.
-    pub fn count<S: AsRef<str>>(
-        units: impl IntoIterator<Item = S>,
-        min_count: u64,
-        max_size: Option<usize>,
-    ) -> Self {
+    pub fn count<S: AsRef<str>>(units: impl IntoIterator<Item = S>, min_count: u64, max_size: Option<usize>) -> Self {
         let mut counts: HashMap<String, u64> = HashMap::new();
         for unit in units {
             let unit = unit.as_ref();
@@ -52,9 +48,7 @@ impl Vocab {
             }
         }
         let max_len = max_size.map_or(usize::MAX, |size| size.saturating_sub(SPECIALS.len()));
-        Self {
-            units: Inventory::by_count(counts, min_count, max_len),
-        }
+        Self { units: Inventory::by_count(counts, min_count, max_len) }
     }
 
     /// How many units there are, the special ones among them.
@@ -69,15 +63,12 @@ impl Vocab {
 
     /// The number of a unit of the data; never that of a special one.
     pub fn id(&self, unit: &str) -> Option<u32> {
-        self.units
-            .position(unit)
-            .map(|position| position + SPECIALS.len() as u32)
+        self.units.position(unit).map(|position| position + SPECIALS.len() as u32)
     }
 
     /// The text of a unit of the data; none for special units and numbers that are not in use.
     pub fn text(&self, id: u32) -> Option<&str> {
-        id.checked_sub(SPECIALS.len() as u32)
-            .and_then(|position| self.units.get(position))
+        id.checked_sub(SPECIALS.len() as u32).and_then(|position| self.units.get(position))
     }
 
     /// The units of the data with their numbers, in order.
@@ -98,17 +89,10 @@ impl Vocab {
         for (line, expected) in SPECIALS.into_iter().enumerate() {
             let found = lines.next().transpose()?;
             if found.is_none_or(|found| found.text != expected) {
-                return Err(TextError::at(
-                    path,
-                    line + 1,
-                    None,
-                    Fault::MissingSpecial { expected },
-                ));
+                return Err(TextError::at(path, line + 1, None, Fault::MissingSpecial { expected }));
             }
         }
-        Ok(Self {
-            units: Inventory::from_lines(&mut lines)?,
-        })
+        Ok(Self { units: Inventory::from_lines(&mut lines)? })
     }
 }
 
@@ -131,10 +115,7 @@ mod tests {
     fn rare_units_and_units_beyond_the_size_are_left_out() {
         let units = ["a", "a", "a", "b", "b", "c"];
         assert_eq!(Vocab::count(units, 2, None).len(), 5);
-        assert_eq!(
-            Vocab::count(units, 1, Some(4)).iter().collect::<Vec<_>>(),
-            [(3, "a")]
-        );
+        assert_eq!(Vocab::count(units, 1, Some(4)).iter().collect::<Vec<_>>(), [(3, "a")]);
         assert!(Vocab::count(units, 1, Some(1)).is_empty());
         assert_eq!(Vocab::count(units, 1, None).text(6), None);
     }
@@ -143,13 +124,8 @@ mod tests {
     fn the_file_shows_the_numbers() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("units.txt");
-        Vocab::count(["a", " ", "<s>", "a"], 1, None)
-            .save(&path)
-            .unwrap();
-        assert_eq!(
-            std::fs::read_to_string(&path).unwrap(),
-            "<unk>\n<s>\n</s>\na\n\\s\n<s>\n"
-        );
+        Vocab::count(["a", " ", "<s>", "a"], 1, None).save(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "<unk>\n<s>\n</s>\na\n\\s\n<s>\n");
     }
 
     #[test]
@@ -160,18 +136,12 @@ mod tests {
             ("", ":1: expected the special unit <unk>"),
             ("<unk>\n<s>", ":3: expected the special unit </s>"),
             ("<unk>\nthe\n</s>\n", ":2: expected the special unit <s>"),
-            (
-                "<unk>\n<s>\n</s>\na\nb\na\n",
-                ":6: \"a\" stands here a second time, first on line 4",
-            ),
+            ("<unk>\n<s>\n</s>\na\nb\na\n", ":6: \"a\" stands here a second time, first on line 4"),
         ];
         for (file, message) in cases {
             std::fs::write(&path, file).unwrap();
             let error = Vocab::load(&path).unwrap_err().to_string();
-            assert!(
-                error.starts_with(&format!("{}{message}", path.display())),
-                "{error}"
-            );
+            assert!(error.starts_with(&format!("{}{message}", path.display())), "{error}");
         }
     }
 

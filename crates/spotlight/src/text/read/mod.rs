@@ -18,7 +18,4 @@ mod table;
 
 pub use bags::{Bag, BagColumns, bags};
 pub use split::split_dev;
-pub use table::{
-    Labelled, Pair, Question, SourceText, ThirdColumn, labelled, pairs, question_groups, questions,
-    source_of,
-};
+pub use table::{Labelled, Pair, Question, SourceText, ThirdColumn, labelled, pairs, question_groups, questions, source_of};

@@ -22,12 +22,7 @@ use rand_chacha::ChaCha8Rng;
 /// assert!(dev.iter().all(|word| !train.contains(word)));
 /// assert_eq!(train.len() + dev.len(), words.len());
 /// ```
-pub fn split_dev<T, K: Hash + Eq>(
-    examples: Vec<T>,
-    fraction: f64,
-    seed: u64,
-    key: impl Fn(&T) -> K,
-) -> (Vec<T>, Vec<T>) {
+pub fn split_dev<T, K: Hash + Eq>(examples: Vec<T>, fraction: f64, seed: u64, key: impl Fn(&T) -> K) -> (Vec<T>, Vec<T>) {
     let mut group_of_key: HashMap<K, usize> = HashMap::new();
     let mut sizes: Vec<usize> = Vec::new();
     let mut group_of_example: Vec<usize> = Vec::with_capacity(examples.len());
@@ -55,11 +50,7 @@ pub fn split_dev<T, K: Hash + Eq>(
 
     let (mut train, mut dev) = (Vec::new(), Vec::new());
     for (example, group) in examples.into_iter().zip(group_of_example) {
-        if is_dev[group] {
-            dev.push(example)
-        } else {
-            train.push(example)
-        }
+        if is_dev[group] { dev.push(example) } else { train.push(example) }
     }
     (train, dev)
 }
@@ -85,10 +76,7 @@ mod tests {
 
     #[test]
     fn small_files_keep_something_to_train_on() {
-        assert_eq!(
-            split_dev(Vec::<i32>::new(), 0.1, 1, |&n| n),
-            (vec![], vec![])
-        );
+        assert_eq!(split_dev(Vec::<i32>::new(), 0.1, 1, |&n| n), (vec![], vec![]));
         assert_eq!(split_dev(vec![1, 1], 0.5, 1, |&n| n), (vec![1, 1], vec![]));
         let (train, dev) = split_dev(vec![1, 2], 0.01, 1, |&n| n);
         assert_eq!((train.len(), dev.len()), (1, 1));

@@ -67,14 +67,8 @@ pub enum ThirdColumn {
 /// # Ok::<(), spotlight::text::TextError>(())
 /// ```
 pub fn pairs(path: impl AsRef<Path>, third: ThirdColumn) -> Result<Vec<Pair>, TextError> {
-    const TWO: Columns = Columns {
-        count: 2,
-        names: "source, target",
-    };
-    const THREE: Columns = Columns {
-        count: 3,
-        names: "source, target, features",
-    };
+    const TWO: Columns = Columns { count: 2, names: "source, target" };
+    const THREE: Columns = Columns { count: 3, names: "source, target, features" };
     let path = path.as_ref();
     let mut columns = match third {
         ThirdColumn::AsFirstLine => None,
@@ -82,11 +76,7 @@ pub fn pairs(path: impl AsRef<Path>, third: ThirdColumn) -> Result<Vec<Pair>, Te
         ThirdColumn::Absent => Some(TWO),
     };
     read_rows(path, "one pair per line: source, a tab, target", |line| {
-        let as_here = if line.text.matches('\t').count() == 2 {
-            THREE
-        } else {
-            TWO
-        };
+        let as_here = if line.text.matches('\t').count() == 2 { THREE } else { TWO };
         let row = columns.get_or_insert(as_here).split(path, line)?;
         Ok(Pair {
             source: row.filled(0, "source")?,
@@ -99,70 +89,38 @@ pub fn pairs(path: impl AsRef<Path>, third: ThirdColumn) -> Result<Vec<Pair>, Te
 
 /// Reads texts with their labels.
 pub fn labelled(path: impl AsRef<Path>) -> Result<Vec<Labelled>, TextError> {
-    const COLUMNS: Columns = Columns {
-        count: 2,
-        names: "text, label",
-    };
+    const COLUMNS: Columns = Columns { count: 2, names: "text, label" };
     let path = path.as_ref();
     read_rows(path, "one example per line: text, a tab, label", |line| {
         let row = COLUMNS.split(path, line)?;
-        Ok(Labelled {
-            text: row.filled(0, "text")?,
-            label: row.filled(1, "label")?.trim().to_owned(),
-            line: line.number,
-        })
+        Ok(Labelled { text: row.filled(0, "text")?, label: row.filled(1, "label")?.trim().to_owned(), line: line.number })
     })
 }
 
 /// Reads questions with candidate answers; with an `id_column`, it is the first.
 pub fn questions(path: impl AsRef<Path>, id_column: bool) -> Result<Vec<Question>, TextError> {
     let (columns, skip) = match id_column {
-        true => (
-            Columns {
-                count: 4,
-                names: "id, question, answer, 0 or 1",
-            },
-            1,
-        ),
-        false => (
-            Columns {
-                count: 3,
-                names: "question, answer, 0 or 1",
-            },
-            0,
-        ),
+        true => (Columns { count: 4, names: "id, question, answer, 0 or 1" }, 1),
+        false => (Columns { count: 3, names: "question, answer, 0 or 1" }, 0),
     };
     let path = path.as_ref();
-    read_rows(
-        path,
-        "one candidate per line: question, a tab, answer, a tab, 0 or 1",
-        |line| {
-            let row = columns.split(path, line)?;
-            let relevant = match row.fields[skip + 2].trim() {
-                "0" => false,
-                "1" => true,
-                found => {
-                    return Err(row.fault(
-                        skip + 2,
-                        Fault::NotZeroOne {
-                            found: found.to_owned(),
-                        },
-                    ));
-                }
-            };
-            Ok(Question {
-                id: if id_column {
-                    Some(row.filled(0, "id")?)
-                } else {
-                    None
-                },
-                question: row.filled(skip, "question")?,
-                answer: row.filled(skip + 1, "answer")?,
-                relevant,
-                line: line.number,
-            })
-        },
-    )
+    read_rows(path, "one candidate per line: question, a tab, answer, a tab, 0 or 1", |line| {
+        let row = columns.split(path, line)?;
+        let relevant = match row.fields[skip + 2].trim() {
+            "0" => false,
+            "1" => true,
+            found => {
+                return Err(row.fault(skip + 2, Fault::NotZeroOne { found: found.to_owned() }));
+            }
+        };
+        Ok(Question {
+            id: if id_column { Some(row.filled(0, "id")?) } else { None },
+            question: row.filled(skip, "question")?,
+            answer: row.filled(skip + 1, "answer")?,
+            relevant,
+            line: line.number,
+        })
+    })
 }
 
 /// The rows of each question, as positions among `rows`: those with the same id wherever they stand, or, without ids, those
@@ -202,11 +160,7 @@ pub struct SourceText {
 /// | 3 | an error | source, target, features |
 pub fn source_of(path: &Path, line: &Line, with_features: bool) -> Result<SourceText, TextError> {
     let fields: Vec<&str> = line.text.split('\t').collect();
-    let names = if with_features {
-        "source, features"
-    } else {
-        "source"
-    };
+    let names = if with_features { "source, features" } else { "source" };
     let features = match (fields.len(), with_features) {
         (1 | 2, false) => None,
         (1, true) if line.text.is_empty() => Some(""),
@@ -214,32 +168,17 @@ pub fn source_of(path: &Path, line: &Line, with_features: bool) -> Result<Source
         (found, _) => {
             let expected = 1 + usize::from(with_features);
             let fault = match found < expected {
-                true => Fault::MissingColumn {
-                    expected,
-                    found,
-                    names,
-                },
-                false => Fault::ExtraColumn {
-                    expected,
-                    found,
-                    names,
-                },
+                true => Fault::MissingColumn { expected, found, names },
+                false => Fault::ExtraColumn { expected, found, names },
             };
             return Err(TextError::at(path, line.number, None, fault));
         }
     };
-    Ok(SourceText {
-        source: fields[0].to_owned(),
-        features: features.map(str::to_owned),
-    })
+    Ok(SourceText { source: fields[0].to_owned(), features: features.map(str::to_owned) })
 }
 
 /// Applies `example` to every line; an empty line or a file without lines is an error.
-fn read_rows<T>(
-    path: &Path,
-    expected: &'static str,
-    mut example: impl FnMut(&Line) -> Result<T, TextError>,
-) -> Result<Vec<T>, TextError> {
+fn read_rows<T>(path: &Path, expected: &'static str, mut example: impl FnMut(&Line) -> Result<T, TextError>) -> Result<Vec<T>, TextError> {
     let mut examples = Vec::new();
     for line in Lines::open(path)? {
         let line = line?;
@@ -249,10 +188,7 @@ fn read_rows<T>(
         examples.push(example(&line)?);
     }
     if examples.is_empty() {
-        return Err(TextError::EmptyFile {
-            path: path.to_owned(),
-            expected,
-        });
+        return Err(TextError::EmptyFile { path: path.to_owned(), expected });
     }
     Ok(examples)
 }
@@ -266,37 +202,14 @@ struct Columns {
 
 impl Columns {
     fn split<'a>(&self, path: &'a Path, line: &'a Line) -> Result<Row<'a>, TextError> {
-        let row = Row {
-            path,
-            line: line.number,
-            fields: line.text.split('\t').collect(),
-        };
-        let &Self {
-            count: expected,
-            names,
-        } = self;
+        let row = Row { path, line: line.number, fields: line.text.split('\t').collect() };
+        let &Self { count: expected, names } = self;
         let found = row.fields.len();
         if found < expected {
-            return Err(TextError::at(
-                path,
-                line.number,
-                line.text.len() + 1,
-                Fault::MissingColumn {
-                    expected,
-                    found,
-                    names,
-                },
-            ));
+            return Err(TextError::at(path, line.number, line.text.len() + 1, Fault::MissingColumn { expected, found, names }));
         }
         if found > expected {
-            return Err(row.fault(
-                expected,
-                Fault::ExtraColumn {
-                    expected,
-                    found,
-                    names,
-                },
-            ));
+            return Err(row.fault(expected, Fault::ExtraColumn { expected, found, names }));
         }
         Ok(row)
     }
@@ -322,10 +235,7 @@ impl Row<'_> {
 
     /// An error at the first byte of a field.
     fn fault(&self, field: usize, fault: Fault) -> TextError {
-        let before: usize = self.fields[..field]
-            .iter()
-            .map(|field| field.len() + 1)
-            .sum();
+        let before: usize = self.fields[..field].iter().map(|field| field.len() + 1).sum();
         TextError::at(self.path, self.line, before + 1, fault)
     }
 }

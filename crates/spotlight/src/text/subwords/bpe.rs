@@ -28,10 +28,7 @@ pub(super) fn train(corpus: &Corpus, vocab_size: usize, min_count: u64) -> token
     while symbols.len() < vocab_size
         && let Some(pair) = words.most_frequent_pair(min_count.max(2))
     {
-        let (left, right) = (
-            symbols[pair.0 as usize].clone(),
-            symbols[pair.1 as usize].clone(),
-        );
+        let (left, right) = (symbols[pair.0 as usize].clone(), symbols[pair.1 as usize].clone());
         let joined = format!("{left}{right}");
         // "a" + "bc" and "ab" + "c" give the same unit.
         let symbol = *numbers.entry(joined).or_insert_with_key(|joined| {
@@ -43,11 +40,7 @@ pub(super) fn train(corpus: &Corpus, vocab_size: usize, min_count: u64) -> token
     }
     // Named by its alias so that the hash map's crate need not be a dependency of ours.
     let vocab: tokenizers::models::bpe::Vocab = numbers.into_iter().collect();
-    BPE::builder()
-        .vocab_and_merges(vocab, merges)
-        .unk_token(SPECIAL_NAMES[UNKNOWN as usize].to_owned())
-        .fuse_unk(true)
-        .build()
+    BPE::builder().vocab_and_merges(vocab, merges).unk_token(SPECIAL_NAMES[UNKNOWN as usize].to_owned()).fuse_unk(true).build()
 }
 
 struct Word {
@@ -73,10 +66,7 @@ struct Words {
 impl Words {
     fn new(corpus: &Corpus, numbers: &HashMap<String, Symbol>) -> Self {
         let number = |c: char| numbers.get(c.encode_utf8(&mut [0; 4])).copied();
-        let word = |(fragment, &count): (&String, &u64)| Word {
-            symbols: fragment.chars().filter_map(number).collect(),
-            count,
-        };
+        let word = |(fragment, &count): (&String, &u64)| Word { symbols: fragment.chars().filter_map(number).collect(), count };
         let words: Vec<Word> = corpus.fragments.iter().map(word).collect();
         let mut pairs: HashMap<Pair, Occurrences> = HashMap::new();
         for (index, word) in words.iter().enumerate() {
@@ -86,25 +76,15 @@ impl Words {
                 occurrences.words.insert(index);
             }
         }
-        let queue = pairs
-            .iter()
-            .map(|(&pair, occurrences)| (occurrences.count, Reverse(pair)))
-            .collect();
-        Self {
-            words,
-            pairs,
-            queue,
-        }
+        let queue = pairs.iter().map(|(&pair, occurrences)| (occurrences.count, Reverse(pair))).collect();
+        Self { words, pairs, queue }
     }
 
     /// The most frequent pair, of equals the one with the lowest numbers; none if all occur fewer than `least` times.
     fn most_frequent_pair(&mut self, least: u64) -> Option<Pair> {
         loop {
             let (count, Reverse(pair)) = self.queue.pop()?;
-            let now = self
-                .pairs
-                .get(&pair)
-                .map_or(0, |occurrences| occurrences.count);
+            let now = self.pairs.get(&pair).map_or(0, |occurrences| occurrences.count);
             if count == now {
                 return (count >= least).then_some(pair);
             }
@@ -140,11 +120,7 @@ impl Words {
                 }
             }
         }
-        self.queue.extend(
-            grown
-                .into_iter()
-                .map(|pair| (self.pairs[&pair].count, Reverse(pair))),
-        );
+        self.queue.extend(grown.into_iter().map(|pair| (self.pairs[&pair].count, Reverse(pair))));
     }
 }
 
@@ -177,26 +153,18 @@ mod tests {
     /// The definition, word for word: count all pairs, join the best one everywhere, start over.
     fn plain_merges(corpus: &Corpus, steps: usize) -> Vec<(String, String)> {
         let mut numbers: Vec<String> = corpus.alphabet.iter().map(char::to_string).collect();
-        let mut words: Vec<(Vec<String>, u64)> = corpus
-            .fragments
-            .iter()
-            .map(|(f, &count)| (f.chars().map(String::from).collect(), count))
-            .collect();
+        let mut words: Vec<(Vec<String>, u64)> =
+            corpus.fragments.iter().map(|(f, &count)| (f.chars().map(String::from).collect(), count)).collect();
         let mut merges = Vec::new();
         for _ in 0..steps {
             let mut counts: HashMap<(usize, usize), u64> = HashMap::new();
-            let number =
-                |symbol: &String| numbers.iter().position(|known| known == symbol).unwrap();
+            let number = |symbol: &String| numbers.iter().position(|known| known == symbol).unwrap();
             for (word, count) in &words {
                 for pair in word.windows(2) {
-                    *counts
-                        .entry((number(&pair[0]), number(&pair[1])))
-                        .or_default() += count;
+                    *counts.entry((number(&pair[0]), number(&pair[1]))).or_default() += count;
                 }
             }
-            let best = counts
-                .into_iter()
-                .max_by_key(|&(pair, count)| (count, Reverse(pair)));
+            let best = counts.into_iter().max_by_key(|&(pair, count)| (count, Reverse(pair)));
             let Some(((left, right), 2..)) = best else {
                 break;
             };
@@ -230,8 +198,7 @@ mod tests {
             let corpus = Corpus::count([text], 1);
             let model = train(&corpus, usize::MAX, 1).unwrap();
             let json = serde_json::to_value(&model).unwrap();
-            let merges: Vec<(String, String)> =
-                serde_json::from_value(json["merges"].clone()).unwrap();
+            let merges: Vec<(String, String)> = serde_json::from_value(json["merges"].clone()).unwrap();
             assert_eq!(merges, plain_merges(&corpus, usize::MAX));
         }
     }
@@ -239,9 +206,7 @@ mod tests {
     #[test]
     fn size_and_count_are_limits() {
         let corpus = Corpus::count(["abab abab abcabc"], 1);
-        let merges = |size, least| {
-            serde_json::to_value(train(&corpus, size, least).unwrap()).unwrap()["merges"].clone()
-        };
+        let merges = |size, least| serde_json::to_value(train(&corpus, size, least).unwrap()).unwrap()["merges"].clone();
         assert_eq!(merges(usize::MAX, 6), serde_json::json!([["a", "b"]]));
         // Three special units, four characters, one merge.
         assert_eq!(merges(8, 1), serde_json::json!([["a", "b"]]));

@@ -30,11 +30,7 @@ impl Corpus {
                 *char_counts.entry(c).or_default() += count;
             }
         }
-        let alphabet: BTreeSet<char> = char_counts
-            .into_iter()
-            .filter(|&(_, count)| count >= min_count)
-            .map(|(c, _)| c)
-            .collect();
+        let alphabet: BTreeSet<char> = char_counts.into_iter().filter(|&(_, count)| count >= min_count).map(|(c, _)| c).collect();
 
         let mut fragments: BTreeMap<String, u64> = BTreeMap::new();
         for (word, count) in word_counts {
@@ -45,10 +41,7 @@ impl Corpus {
                 }
             }
         }
-        Self {
-            fragments,
-            alphabet,
-        }
+        Self { fragments, alphabet }
     }
 }
 
@@ -57,42 +50,27 @@ mod tests {
     use super::*;
 
     fn fragments(texts: &[&str], min_count: u64) -> Vec<(String, u64)> {
-        Corpus::count(texts, min_count)
-            .fragments
-            .into_iter()
-            .collect()
+        Corpus::count(texts, min_count).fragments.into_iter().collect()
     }
 
     fn expect(fragments: &[(&str, u64)]) -> Vec<(String, u64)> {
-        fragments
-            .iter()
-            .map(|&(fragment, count)| (fragment.to_owned(), count))
-            .collect()
+        fragments.iter().map(|&(fragment, count)| (fragment.to_owned(), count)).collect()
     }
 
     #[test]
     fn words_are_counted_with_their_marker() {
-        assert_eq!(
-            fragments(&["a b ", "b▁a\tb"], 1),
-            expect(&[("▁a", 2), ("▁b", 3)])
-        );
+        assert_eq!(fragments(&["a b ", "b▁a\tb"], 1), expect(&[("▁a", 2), ("▁b", 3)]));
     }
 
     #[test]
     fn rare_characters_cut_a_word() {
-        assert_eq!(
-            fragments(&["axa", "aaa"], 2),
-            expect(&[("a", 1), ("▁a", 1), ("▁aaa", 1)])
-        );
+        assert_eq!(fragments(&["axa", "aaa"], 2), expect(&[("a", 1), ("▁a", 1), ("▁aaa", 1)]));
         assert_eq!(fragments(&["abc"], 2), expect(&[]));
     }
 
     #[test]
     fn long_words_are_cut() {
-        let lengths: Vec<usize> = fragments(&[&"a".repeat(100)], 1)
-            .iter()
-            .map(|(f, _)| f.chars().count())
-            .collect();
+        let lengths: Vec<usize> = fragments(&[&"a".repeat(100)], 1).iter().map(|(f, _)| f.chars().count()).collect();
         assert_eq!(lengths, [37, 64]);
     }
 }

@@ -55,11 +55,7 @@ impl Subwords {
             return Err(TextError::NoUnits);
         }
         if vocab_size < needed {
-            return Err(TextError::VocabularyTooSmall {
-                asked: vocab_size,
-                alphabet,
-                needed,
-            });
+            return Err(TextError::VocabularyTooSmall { asked: vocab_size, alphabet, needed });
         }
         let model = match algorithm {
             Algorithm::Bpe => bpe::train(&corpus, vocab_size, min_count).map(ModelWrapper::from),
@@ -78,18 +74,13 @@ impl Subwords {
         let vocab = tokenizer.get_vocab(false);
         let mut pieces = vec![None; vocab.len()];
         for (piece, id) in vocab {
-            let slot = pieces
-                .get_mut(id as usize)
-                .ok_or_else(|| format!("unit {piece:?} has number {id}, beyond the end"))?;
+            let slot = pieces.get_mut(id as usize).ok_or_else(|| format!("unit {piece:?} has number {id}, beyond the end"))?;
             *slot = Some(piece);
         }
         let pieces: Option<Vec<String>> = pieces.into_iter().collect();
         let pieces = pieces.ok_or("two units have the same number")?;
         if pieces.len() < SPECIAL_NAMES.len() || pieces[..SPECIAL_NAMES.len()] != SPECIAL_NAMES {
-            return Err(format!(
-                "the first units are not {}",
-                SPECIAL_NAMES.join(", ")
-            ));
+            return Err(format!("the first units are not {}", SPECIAL_NAMES.join(", ")));
         }
         Ok(Self { tokenizer, pieces })
     }
@@ -106,26 +97,18 @@ impl Subwords {
 
     /// The text of a unit with its word marker; none for special units and numbers that are not in use.
     pub fn text(&self, id: u32) -> Option<&str> {
-        self.pieces
-            .get(id as usize)
-            .filter(|_| id as usize >= SPECIALS.len())
-            .map(String::as_str)
+        self.pieces.get(id as usize).filter(|_| id as usize >= SPECIALS.len()).map(String::as_str)
     }
 
     /// The units of a text. Neighbouring characters of a word that are unknown make one unknown unit with their text.
     pub fn encode(&self, text: &str) -> Vec<Unit> {
-        words(text)
-            .flat_map(|word| self.encode_word(&word))
-            .collect()
+        words(text).flat_map(|word| self.encode_word(&word)).collect()
     }
 
     fn encode_word(&self, word: &str) -> Vec<Unit> {
         let Ok(tokens) = self.tokenizer.get_model().tokenize(word) else {
             // Only a table without an unknown unit could fail here, and such a one is not loaded.
-            return vec![Unit {
-                id: UNKNOWN,
-                text: word.to_owned(),
-            }];
+            return vec![Unit { id: UNKNOWN, text: word.to_owned() }];
         };
         let unit = |token: tokenizers::Token| {
             let (start, end) = token.offsets;
@@ -137,10 +120,7 @@ impl Subwords {
 
     /// Writes the table as `tokenizer.json`.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), TextError> {
-        let json = self
-            .tokenizer
-            .to_string(true)
-            .map_err(|error| TextError::Training(error.to_string()))?;
+        let json = self.tokenizer.to_string(true).map_err(|error| TextError::Training(error.to_string()))?;
         write_whole(path.as_ref(), &(json + "\n"))
     }
 
@@ -148,10 +128,7 @@ impl Subwords {
     pub fn load(algorithm: Algorithm, path: impl AsRef<Path>) -> Result<Self, TextError> {
         let path = path.as_ref();
         let json = std::fs::read(path).map_err(|source| TextError::read(path, source))?;
-        Self::parse(algorithm, &json).map_err(|reason| TextError::Subwords {
-            path: path.to_owned(),
-            reason,
-        })
+        Self::parse(algorithm, &json).map_err(|reason| TextError::Subwords { path: path.to_owned(), reason })
     }
 
     fn parse(algorithm: Algorithm, json: &[u8]) -> Result<Self, String> {
@@ -165,10 +142,7 @@ impl Subwords {
             return Err(format!("expected a {kind} model, found {}", model["type"]));
         }
         if !has_unknown {
-            return Err(format!(
-                "its unknown unit is not {}",
-                SPECIAL_NAMES[UNKNOWN as usize]
-            ));
+            return Err(format!("its unknown unit is not {}", SPECIAL_NAMES[UNKNOWN as usize]));
         }
         let tokenizer = serde_json::from_value(value).map_err(|error| error.to_string())?;
         Self::new(tokenizer)
@@ -197,9 +171,7 @@ impl Algorithm {
 
 /// The words of a text, each with its marker. A marker in the text itself separates words as a space does.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| c.is_whitespace() || c == WORD_MARKER)
-        .filter(|word| !word.is_empty())
-        .map(|word| format!("{WORD_MARKER}{word}"))
+    text.split(|c: char| c.is_whitespace() || c == WORD_MARKER).filter(|word| !word.is_empty()).map(|word| format!("{WORD_MARKER}{word}"))
 }
 
 #[cfg(test)]

@@ -40,18 +40,10 @@ pub(super) fn train(corpus: &Corpus, vocab_size: usize) -> tokenizers::Result<Un
         pieces.prune(&uses, wanted.max(pieces.list.len() / 4 * 3));
     }
     let mut list = pieces.list;
-    list.sort_by(|a, b| {
-        b.log_prob
-            .total_cmp(&a.log_prob)
-            .then_with(|| a.text.cmp(&b.text))
-    });
+    list.sort_by(|a, b| b.log_prob.total_cmp(&a.log_prob).then_with(|| a.text.cmp(&b.text)));
     let specials = SPECIAL_NAMES.map(|name| (name.to_owned(), 0.0)).into_iter();
     let learnt = list.into_iter().map(|piece| (piece.text, piece.log_prob));
-    Unigram::from(
-        specials.chain(learnt).collect(),
-        Some(UNKNOWN as usize),
-        false,
-    )
+    Unigram::from(specials.chain(learnt).collect(), Some(UNKNOWN as usize), false)
 }
 
 struct Piece {
@@ -87,35 +79,18 @@ impl Pieces {
             .into_iter()
             .map(|(text, count)| (count, text, text.chars().count() as u64))
             .filter(|&(count, _, length)| length == 1 || count > 1)
-            .map(|(count, text, length)| {
-                (
-                    if length == 1 {
-                        u64::MAX
-                    } else {
-                        count * length
-                    },
-                    text,
-                )
-            })
+            .map(|(count, text, length)| (if length == 1 { u64::MAX } else { count * length }, text))
             .collect();
         covers.sort_unstable_by(|(a, a_text), (b, b_text)| b.cmp(a).then(a_text.cmp(b_text)));
         covers.truncate(limit.max(corpus.alphabet.len()));
         // The first estimate makes all pieces equally likely.
         let log_prob = -(covers.len() as f64).ln();
-        let piece = |(_, text): (u64, &str)| Piece {
-            text: text.to_owned(),
-            log_prob,
-            is_char: text.chars().count() == 1,
-        };
+        let piece = |(_, text): (u64, &str)| Piece { text: text.to_owned(), log_prob, is_char: text.chars().count() == 1 };
         Self::numbered(covers.into_iter().map(piece).collect())
     }
 
     fn numbered(list: Vec<Piece>) -> Self {
-        let numbers = list
-            .iter()
-            .enumerate()
-            .map(|(number, piece)| (piece.text.clone(), number))
-            .collect();
+        let numbers = list.iter().enumerate().map(|(number, piece)| (piece.text.clone(), number)).collect();
         Self { list, numbers }
     }
 
@@ -127,9 +102,7 @@ impl Pieces {
         }
         let list = std::mem::take(&mut self.list).into_iter().zip(uses);
         let kept = list.filter(|(piece, used)| piece.is_char || *used >= LEAST_USE);
-        let (mut list, uses): (Vec<Piece>, Vec<f64>) = kept
-            .map(|(piece, used)| (piece, used.max(LEAST_USE)))
-            .unzip();
+        let (mut list, uses): (Vec<Piece>, Vec<f64>) = kept.map(|(piece, used)| (piece, used.max(LEAST_USE))).unzip();
         // The digamma function in place of the logarithm favours few pieces (Liang and Klein 2007), as SentencePiece has it.
         let total = digamma(uses.iter().sum());
         for (piece, used) in list.iter_mut().zip(&uses) {
@@ -149,20 +122,13 @@ impl Pieces {
         let mut behind = before.clone();
         (before[0], behind[end]) = (0.0, 0.0);
         for edge in &edges {
-            before[edge.to] = log_add(
-                before[edge.to],
-                before[edge.from] + self.list[edge.piece].log_prob,
-            );
+            before[edge.to] = log_add(before[edge.to], before[edge.from] + self.list[edge.piece].log_prob);
         }
         for edge in edges.iter().rev() {
-            behind[edge.from] = log_add(
-                behind[edge.from],
-                behind[edge.to] + self.list[edge.piece].log_prob,
-            );
+            behind[edge.from] = log_add(behind[edge.from], behind[edge.to] + self.list[edge.piece].log_prob);
         }
         for edge in edges {
-            let log_prob =
-                before[edge.from] + self.list[edge.piece].log_prob + behind[edge.to] - before[end];
+            let log_prob = before[edge.from] + self.list[edge.piece].log_prob + behind[edge.to] - before[end];
             uses[edge.piece] += count * log_prob.exp();
         }
     }
@@ -179,16 +145,9 @@ impl Pieces {
         }
         losses.sort_by(|(a, a_number), (b, b_number)| b.total_cmp(a).then(a_number.cmp(b_number)));
         let mut keep = vec![false; self.list.len()];
-        losses
-            .iter()
-            .take(size)
-            .for_each(|&(_, number)| keep[number] = true);
+        losses.iter().take(size).for_each(|&(_, number)| keep[number] = true);
         let list = std::mem::take(&mut self.list).into_iter().zip(keep);
-        *self = Self::numbered(
-            list.filter(|(_, keep)| *keep)
-                .map(|(piece, _)| piece)
-                .collect(),
-        );
+        *self = Self::numbered(list.filter(|(_, keep)| *keep).map(|(piece, _)| piece).collect());
     }
 
     /// The log probability of the best way to cut a piece into others.
@@ -197,11 +156,7 @@ impl Pieces {
         let bounds = boundaries(text);
         let mut best = vec![f64::NEG_INFINITY; bounds.len()];
         best[0] = 0.0;
-        for edge in self
-            .edges(text, &bounds)
-            .into_iter()
-            .filter(|edge| edge.piece != number)
-        {
+        for edge in self.edges(text, &bounds).into_iter().filter(|edge| edge.piece != number) {
             best[edge.to] = best[edge.to].max(best[edge.from] + self.list[edge.piece].log_prob);
         }
         best[bounds.len() - 1]
@@ -219,26 +174,18 @@ impl Pieces {
 
 /// Where characters begin, and the end.
 fn boundaries(word: &str) -> Vec<usize> {
-    word.char_indices()
-        .map(|(at, _)| at)
-        .chain([word.len()])
-        .collect()
+    word.char_indices().map(|(at, _)| at).chain([word.len()]).collect()
 }
 
 /// All spans of a word of `length` characters that a piece can have, by where they begin.
 fn spans(length: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..length)
-        .flat_map(move |from| (from + 1..=length.min(from + MAX_PIECE)).map(move |to| (from, to)))
+    (0..length).flat_map(move |from| (from + 1..=length.min(from + MAX_PIECE)).map(move |to| (from, to)))
 }
 
 /// ln(exp(a) + exp(b))
 fn log_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if low == f64::NEG_INFINITY {
-        high
-    } else {
-        high + (low - high).exp().ln_1p()
-    }
+    if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
 /// The derivative of ln Γ for positive `x`: shifted up to 6 by ψ(x) = ψ(x + 1) - 1/x, then the asymptotic series. Its error
@@ -250,10 +197,7 @@ fn digamma(mut x: f64) -> f64 {
         x += 1.0;
     }
     let inverse = 1.0 / (x * x);
-    shift + x.ln()
-        - 0.5 / x
-        - inverse
-            * (1.0 / 12.0 - inverse * (1.0 / 120.0 - inverse * (1.0 / 252.0 - inverse / 240.0)))
+    shift + x.ln() - 0.5 / x - inverse * (1.0 / 12.0 - inverse * (1.0 / 120.0 - inverse * (1.0 / 252.0 - inverse / 240.0)))
 }
 
 #[cfg(test)]
@@ -262,26 +206,14 @@ mod tests {
 
     #[test]
     fn digamma_has_its_known_values() {
-        let known = [
-            (1.0, -0.577_215_664_901_532_9),
-            (0.5, -1.963_510_026_021_423_5),
-            (10.0, 2.251_752_589_066_721),
-        ];
+        let known = [(1.0, -0.577_215_664_901_532_9), (0.5, -1.963_510_026_021_423_5), (10.0, 2.251_752_589_066_721)];
         for (x, value) in known {
-            assert!(
-                (digamma(x) - value).abs() < 1e-8,
-                "{x}: {} {value}",
-                digamma(x)
-            );
+            assert!((digamma(x) - value).abs() < 1e-8, "{x}: {} {value}", digamma(x));
         }
     }
 
     fn pieces(list: &[(&str, f64)]) -> Pieces {
-        let piece = |&(text, prob): &(&str, f64)| Piece {
-            text: text.into(),
-            log_prob: prob.ln(),
-            is_char: text.len() == 1,
-        };
+        let piece = |&(text, prob): &(&str, f64)| Piece { text: text.into(), log_prob: prob.ln(), is_char: text.len() == 1 };
         Pieces::numbered(list.iter().map(piece).collect())
     }
 
@@ -301,34 +233,16 @@ mod tests {
         let mut pieces = pieces(&[("a", 0.4), ("b", 0.4), ("ab", 0.15), ("ba", 0.05)]);
         assert!((pieces.best_without(2) - 0.16f64.ln()).abs() < 1e-12);
         pieces.prune(&[1.0; 4], 3);
-        assert_eq!(
-            pieces
-                .list
-                .iter()
-                .map(|piece| piece.text.as_str())
-                .collect::<Vec<_>>(),
-            ["a", "b", "ab"]
-        );
+        assert_eq!(pieces.list.iter().map(|piece| piece.text.as_str()).collect::<Vec<_>>(), ["a", "b", "ab"]);
         assert_eq!(pieces.numbers["ab"], 2);
     }
 
     #[test]
     fn the_size_is_kept_and_probabilities_sum_to_about_one() {
-        let corpus = Corpus::count(
-            ["she sells sea shells by the sea shore the shells she sells are sea shells"],
-            1,
-        );
+        let corpus = Corpus::count(["she sells sea shells by the sea shore the shells she sells are sea shells"], 1);
         let model = train(&corpus, 25).unwrap();
-        let learnt: Vec<f64> = model
-            .iter()
-            .skip(SPECIAL_NAMES.len())
-            .map(|(_, score)| *score)
-            .collect();
-        assert!(
-            (corpus.alphabet.len() + 1..=22).contains(&learnt.len()),
-            "{}",
-            learnt.len()
-        );
+        let learnt: Vec<f64> = model.iter().skip(SPECIAL_NAMES.len()).map(|(_, score)| *score).collect();
+        assert!((corpus.alphabet.len() + 1..=22).contains(&learnt.len()), "{}", learnt.len());
         assert!(learnt.is_sorted_by(|a, b| a >= b));
         let sum: f64 = learnt.iter().map(|score| score.exp()).sum();
         assert!((0.5..=1.0).contains(&sum), "{sum}");

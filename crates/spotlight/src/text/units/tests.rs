@@ -1,39 +1,20 @@
 use super::*;
 use proptest::prelude::*;
 
-const KINDS: [UnitKind; 4] = [
-    UnitKind::Chars,
-    UnitKind::Words,
-    UnitKind::Bpe,
-    UnitKind::Unigram,
-];
+const KINDS: [UnitKind; 4] = [UnitKind::Chars, UnitKind::Words, UnitKind::Bpe, UnitKind::Unigram];
 
 fn trained(kind: UnitKind, texts: &[&str]) -> Tokenizer {
-    Tokenizer::train(
-        &UnitSettings {
-            kind,
-            ..UnitSettings::default()
-        },
-        texts,
-    )
-    .unwrap()
+    Tokenizer::train(&UnitSettings { kind, ..UnitSettings::default() }, texts).unwrap()
 }
 
 fn unit_texts(tokenizer: &Tokenizer, text: &str) -> Vec<String> {
-    tokenizer
-        .encode(text)
-        .into_iter()
-        .map(|unit| unit.text)
-        .collect()
+    tokenizer.encode(text).into_iter().map(|unit| unit.text).collect()
 }
 
 #[test]
 fn characters_are_grapheme_clusters() {
     let chars = trained(UnitKind::Chars, &["ɑ̃ e\u{301}", "🇫🇷👩‍👩‍👧"]);
-    assert_eq!(
-        unit_texts(&chars, "ɑ̃e\u{301}🇫🇷👩‍👩‍👧 "),
-        ["ɑ̃", "e\u{301}", "🇫🇷", "👩‍👩‍👧", " "]
-    );
+    assert_eq!(unit_texts(&chars, "ɑ̃e\u{301}🇫🇷👩‍👩‍👧 "), ["ɑ̃", "e\u{301}", "🇫🇷", "👩‍👩‍👧", " "]);
     assert!(chars.ids("ɑ̃🇫🇷").iter().all(|&id| id >= 3));
     assert_eq!(chars.ids("ɑ"), [UNKNOWN]);
 }
@@ -48,11 +29,7 @@ fn words_are_joined_by_one_space() {
 #[test]
 fn lower_case_is_a_choice() {
     for kind in KINDS {
-        let settings = UnitSettings {
-            kind,
-            lowercase: true,
-            ..UnitSettings::default()
-        };
+        let settings = UnitSettings { kind, lowercase: true, ..UnitSettings::default() };
         let tokenizer = Tokenizer::train(&settings, ["The CAT", "the cat"]).unwrap();
         assert_eq!(tokenizer.decode(&tokenizer.ids("tHe cAt")), "the cat");
         let as_is = trained(kind, &["The CAT", "the cat"]);
@@ -83,15 +60,9 @@ fn start_and_end_are_not_part_of_the_text() {
 fn unknown_units_can_be_filled_in() {
     let words = trained(UnitKind::Words, &["hello from here"]);
     let ids = words.ids("hello from Zürich");
-    assert_eq!(
-        words.decode_with(&ids, |position| format!("[{position}]")),
-        "hello from [2]"
-    );
+    assert_eq!(words.decode_with(&ids, |position| format!("[{position}]")), "hello from [2]");
     let beyond = words.len() as u32;
-    assert_eq!(
-        words.decode(&[3, beyond]),
-        format!("{} <unk>", words.text(3).unwrap())
-    );
+    assert_eq!(words.decode(&[3, beyond]), format!("{} <unk>", words.text(3).unwrap()));
 }
 
 #[test]
@@ -119,19 +90,14 @@ fn units_can_be_merged_to_words() {
 #[test]
 fn display_shows_what_cannot_be_seen() {
     let chars = trained(UnitKind::Chars, &["a\t "]);
-    let shown: Vec<String> = (0..chars.len() as u32 + 1)
-        .map(|id| chars.display(id))
-        .collect();
+    let shown: Vec<String> = (0..chars.len() as u32 + 1).map(|id| chars.display(id)).collect();
     assert_eq!(shown, ["<unk>", "<s>", "</s>", "\\t", "␣", "a", "<unk>"]);
 }
 
 #[test]
 fn settings_have_readable_names() {
     let settings: UnitSettings = toml::from_str("kind = 'bpe'\nvocab_size = 4000").unwrap();
-    assert_eq!(
-        (settings.kind, settings.vocab_size, settings.min_count),
-        (UnitKind::Bpe, Some(4000), 1)
-    );
+    assert_eq!((settings.kind, settings.vocab_size, settings.min_count), (UnitKind::Bpe, Some(4000), 1));
     for (kind, name) in KINDS.into_iter().zip(["chars", "words", "bpe", "unigram"]) {
         assert_eq!(serde_json::to_value(kind).unwrap(), name);
     }
@@ -141,16 +107,9 @@ fn settings_have_readable_names() {
 #[test]
 fn texts_without_units_are_refused() {
     for kind in KINDS {
-        let settings = UnitSettings {
-            kind,
-            min_count: 2,
-            ..UnitSettings::default()
-        };
+        let settings = UnitSettings { kind, min_count: 2, ..UnitSettings::default() };
         for texts in [vec![], vec![""], vec!["x"]] {
-            assert!(
-                matches!(Tokenizer::train(&settings, texts), Err(TextError::NoUnits)),
-                "{kind:?}"
-            );
+            assert!(matches!(Tokenizer::train(&settings, texts), Err(TextError::NoUnits)), "{kind:?}");
         }
     }
 }
