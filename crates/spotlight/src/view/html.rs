@@ -151,7 +151,12 @@ impl Shown {
                 title: shorten_text(&it.label, LONGEST).text,
                 subtitle: shorten_text(&it.id, LONGEST).text,
                 names: names(&it.probabilities),
-                ..Shown::default().units(&[], &it.rows, LONGEST_EDGE)
+                output: it
+                    .rows
+                    .iter()
+                    .map(|row| shorten_text(row, LONGEST).text)
+                    .collect(),
+                ..Shown::default()
             },
         }
     }

@@ -1,6 +1,7 @@
 //! How the character forms and small SVGs look, kept as snapshots, and that every form copes with every picture.
 
 use crate::samples;
+use spotlight::view::curves::{Curves, Record};
 use spotlight::view::terminal::{self, Color};
 use spotlight::view::{Matrix, Page, Picture, ascii, png, svg};
 use unicode_width::UnicodeWidthStr;
@@ -245,16 +246,40 @@ fn embedded_fonts_draw_the_promised_scripts() {
     assert_ne!(ink("ʃ"), ink("ʒ"));
 }
 
+/// A training run that ends well.
+fn run() -> Curves {
+    let record = |epoch: i32| {
+        let t = f64::from(epoch);
+        Record {
+            at: t,
+            values: vec![
+                ("train loss".into(), 24.0 * (-t / 8.0).exp() + 0.3),
+                ("dev loss".into(), 22.0 * (-t / 9.0).exp() + 0.6 + 0.02 * t),
+                ("dev accuracy".into(), 1.0 - (-t / 7.0).exp()),
+                (
+                    "examples per second".into(),
+                    1800.0 + 40.0 * (t * 1.7).sin(),
+                ),
+            ],
+        }
+    };
+    Curves {
+        title: "dates".into(),
+        axis: "epoch".into(),
+        records: (1..=30).map(record).collect(),
+    }
+}
+
 #[test]
 fn curves_snapshots() {
-    let run = samples::run();
+    let run = run();
     insta::assert_snapshot!("curves terminal", run.terminal(80, Color::None));
     insta::assert_snapshot!(
         "curves braille",
         without_colours(&run.terminal(60, Color::True))
     );
     assert!(run.png(1.0).unwrap().starts_with(b"\x89PNG"));
-    let empty = spotlight::view::curves::Curves::default();
+    let empty = Curves::default();
     assert!(empty.svg().contains("nothing was measured yet"));
     assert!(
         empty

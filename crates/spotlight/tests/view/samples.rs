@@ -1,6 +1,5 @@
 //! Pictures to draw in the tests, one of each kind.
 
-use spotlight::view::curves::{Curves, Record};
 use spotlight::view::{Bag, Images, Match, Matrix, Shaded, Weighted, Weights};
 
 pub fn units(text: &str) -> Vec<String> {
@@ -188,29 +187,5 @@ pub fn bag(images: bool) -> Bag {
             height: 8,
             pixels: weights.iter().map(|&weight| disc(weight)).collect(),
         }),
-    }
-}
-
-/// A training run that ends well.
-pub fn run() -> Curves {
-    let record = |epoch: i32| {
-        let t = f64::from(epoch);
-        Record {
-            at: t,
-            values: vec![
-                ("train loss".into(), 24.0 * (-t / 8.0).exp() + 0.3),
-                ("dev loss".into(), 22.0 * (-t / 9.0).exp() + 0.6 + 0.02 * t),
-                ("dev accuracy".into(), 1.0 - (-t / 7.0).exp()),
-                (
-                    "examples per second".into(),
-                    1800.0 + 40.0 * (t * 1.7).sin(),
-                ),
-            ],
-        }
-    };
-    Curves {
-        title: "dates".into(),
-        axis: "epoch".into(),
-        records: (1..=30).map(record).collect(),
     }
 }

@@ -12,7 +12,9 @@ class Lines {
     this.element = make("div", { class: "lines", tabindex: 0 }, this.svg, this.note);
     const longest = Math.max(labels.source.length, labels.output.length, 1);
     this.pitch = longest <= 40 ? 22 : 15;
-    [this.width, this.edge] = [400, 112];
+    this.width = 400;
+    const widest = [...labels.shortSource, ...labels.shortOutput].reduce((most, label) => Math.max(most, [...label].length), 0);
+    this.edge = clamp(20 + 7.3 * widest, 36, 132);
     this.height = this.pitch * longest;
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
   }

@@ -72,7 +72,7 @@ class Matrix {
 
     context.imageSmoothingEnabled = false;
     context.drawImage(this.heat, x(0), y(0), cell * columns, cell * rows);
-    if (cell >= 14) this.gaps(context, x, y, first, last);
+    if (cell >= 18) this.gaps(context, x, y, first, last);
     if (cell >= 28) this.figures(context, x, y, first, last);
     this.veil(context, x, y, columns, rows);
     this.outline(context, x, y);
@@ -86,6 +86,7 @@ class Matrix {
     context.fillStyle = style("--paper");
     context.fillRect(0, 0, width, top);
     this.columnLabels(context, x, first.column, last.column);
+    if (this.probabilities && !this.turn) this.caption(context, x(columns) + 8);
     context.fillStyle = style("--paper");
     context.fillRect(0, 0, left - 4, top);
   }
@@ -168,6 +169,13 @@ class Matrix {
     context.textAlign = "left";
     context.fillStyle = style("--soft");
     for (let row = from; row < to; row++) context.fillText(short(this.probabilities[row]), x, y(row) + this.cell / 2);
+  }
+
+  /** What the column of probabilities is, where slanted labels leave room to say so. */
+  caption(context, x) {
+    context.textAlign = "left";
+    context.fillStyle = style("--soft");
+    context.fillText("p", x, this.top - 10);
   }
 
   /** The cell, label or nothing under the pointer. */

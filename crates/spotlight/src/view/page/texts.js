@@ -33,7 +33,12 @@ function textView(tokens, shown, heads) {
   });
   rove(items, { show: (i) => (readout.textContent = words(i)), pin: (i) => (readout.textContent = "pinned, " + words(i)), clear: () => (readout.textContent = "") });
   const table = numbers(() => ({ corner: "token", columns: named.map(({ name }) => name || "weight"), rows: tokens, values: tokens.map((_, i) => named.map(({ weights }) => weights[i])) }));
-  section.append(make("div", { class: "text" }, ...items), readout, table);
+  section.append(make("div", { class: "text" }, ...items));
+  if (named.length > 1) {
+    const names = named.slice(1).map(({ name }) => name).join(", ");
+    section.append(make("p", { class: "hint" }, `words show the mean; strips, from the top: ${names}`));
+  }
+  section.append(readout, table);
   return section;
 }
 
