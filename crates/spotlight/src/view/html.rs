@@ -23,6 +23,8 @@ const SCRIPTS: [&str; 6] = [
 const LONGEST: usize = 200;
 /// The longest label at the edge of a matrix.
 const LONGEST_EDGE: usize = 16;
+/// The longest name in the list of examples.
+const LONGEST_NAME: usize = 72;
 /// The longest token of a text.
 const LONGEST_TOKEN: usize = 40;
 
@@ -39,6 +41,8 @@ struct Data<'a> {
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown {
+    /// The picture in the list of examples.
+    name: String,
     title: String,
     subtitle: String,
     /// Names of the labels whose probabilities are shown.
@@ -120,48 +124,55 @@ fn nonce(data: &str) -> String {
 
 impl Shown {
     fn of(picture: &Picture) -> Shown {
+        let text = |text: &str| shorten_text(text, LONGEST).text;
         let names = |probabilities: &[(String, f32)]| {
-            probabilities
-                .iter()
-                .map(|(name, _)| shorten_text(name, LONGEST).text)
-                .collect()
+            probabilities.iter().map(|(name, _)| text(name)).collect()
+        };
+        let list = |start: &str, tokens: &[String]| {
+            // No more tokens than the list could show.
+            let tokens = tokens.get(..LONGEST_NAME).unwrap_or(tokens);
+            shorten_text(&format!("{start}: {}", tokens.join(" ")), LONGEST_NAME).text
         };
         match picture {
             Picture::Matrix(it) => Shown {
-                title: format!(
-                    "{} → {}",
-                    shorten_text(&it.input, LONGEST).text,
-                    shorten_text(&it.text, LONGEST).text
-                ),
+                name: shorten_text(
+                    &format!("{} → {}", text(&it.input), text(&it.text)),
+                    LONGEST_NAME,
+                )
+                .text,
+                title: format!("{} → {}", text(&it.input), text(&it.text)),
                 subtitle: it
                     .score
                     .map_or(String::new(), |score| format!("score {score}")),
-                ..Shown::default().units(&it.source, &it.output, LONGEST_EDGE)
+                ..Shown::units(&it.source, &it.output, LONGEST_EDGE)
             },
             Picture::Shaded(it) => Shown {
-                title: shorten_text(&it.label, LONGEST).text,
+                name: list(&text(&it.label), &it.text.tokens),
+                title: text(&it.label),
                 names: names(&it.probabilities),
-                ..Shown::default().units(&it.text.tokens, &[], LONGEST_TOKEN)
+                ..Shown::units(&it.text.tokens, &[], LONGEST_TOKEN)
             },
             Picture::Match(it) => Shown {
+                name: list(&format!("{:.3}", it.score), &it.question.tokens),
                 title: format!("score {}", it.score),
-                ..Shown::default().units(&it.answer.tokens, &it.question.tokens, LONGEST_EDGE)
+                ..Shown::units(&it.answer.tokens, &it.question.tokens, LONGEST_EDGE)
             },
             Picture::Bag(it) => Shown {
-                title: shorten_text(&it.label, LONGEST).text,
-                subtitle: shorten_text(&it.id, LONGEST).text,
+                name: shorten_text(
+                    &format!("{}: {}", text(&it.id), text(&it.label)),
+                    LONGEST_NAME,
+                )
+                .text,
+                title: text(&it.label),
+                subtitle: text(&it.id),
                 names: names(&it.probabilities),
-                output: it
-                    .rows
-                    .iter()
-                    .map(|row| shorten_text(row, LONGEST).text)
-                    .collect(),
+                output: it.rows.iter().map(|row| text(row)).collect(),
                 ..Shown::default()
             },
         }
     }
 
-    fn units(self, source: &[String], output: &[String], edge: usize) -> Shown {
+    fn units(source: &[String], output: &[String], edge: usize) -> Shown {
         let all = |labels: &[String], columns: usize| {
             labels
                 .iter()
@@ -173,7 +184,7 @@ impl Shown {
             output: all(output, LONGEST),
             short_source: all(source, edge),
             short_output: all(output, edge),
-            ..self
+            ..Shown::default()
         }
     }
 }

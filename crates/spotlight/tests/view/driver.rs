@@ -103,6 +103,18 @@ impl Browser {
         self.command("execute/async", &json!({"script": script, "args": []}))
     }
 
+    /// Runs a script again and again until it returns true; some events come a moment later.
+    pub fn until(&self, script: &str) {
+        let start = std::time::Instant::now();
+        while self.run(script) != true {
+            assert!(
+                start.elapsed() < Duration::from_secs(10),
+                "never true: {script}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Moves the pointer to a place in the window.
     pub fn point(&self, place: (i64, i64)) {
         self.pointer(place, &[]);

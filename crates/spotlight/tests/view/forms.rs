@@ -68,7 +68,10 @@ fn ascii_snapshots() {
             .into_iter()
             .find(|(other, _)| *other == name)
             .unwrap();
-        insta::assert_snapshot!(format!("ascii {name}"), ascii::draw(&page, 80));
+        insta::assert_snapshot!(
+            format!("ascii {name}").replace(' ', "_"),
+            ascii::draw(&page, 80)
+        );
     }
 }
 
@@ -92,16 +95,16 @@ fn terminal_snapshots() {
             .find(|(other, _)| *other == name)
             .unwrap();
         insta::assert_snapshot!(
-            format!("terminal {name}"),
+            format!("terminal {name}").replace(' ', "_"),
             terminal::draw(&page, 80, Color::None)
         );
     }
     insta::assert_snapshot!(
-        "terminal truecolor",
+        "terminal_truecolor",
         terminal::draw(&page(samples::diagonal(2, 3)), 80, Color::True)
     );
     insta::assert_snapshot!(
-        "terminal 256 colours",
+        "terminal_256_colours",
         terminal::draw(&page(samples::tweet(1)), 80, Color::Ansi256)
     );
 }
@@ -113,7 +116,7 @@ fn svg_snapshots() {
             .into_iter()
             .find(|(other, _)| *other == name)
             .unwrap();
-        insta::assert_snapshot!(format!("svg {name}"), svg::draw(&page));
+        insta::assert_snapshot!(format!("svg {name}").replace(' ', "_"), svg::draw(&page));
     }
     // The cells of a wide matrix as runs; its labels and style are those of the others.
     let wide = svg::draw(&page(samples::diagonal(25, 200)));
@@ -121,7 +124,7 @@ fn svg_snapshots() {
         .lines()
         .filter(|line| line.starts_with("<path stroke"))
         .collect();
-    insta::assert_snapshot!("svg runs of 200 columns", runs.join("\n"));
+    insta::assert_snapshot!("svg_runs_of_200_columns", runs.join("\n"));
 }
 
 #[test]
@@ -273,9 +276,9 @@ fn run() -> Curves {
 #[test]
 fn curves_snapshots() {
     let run = run();
-    insta::assert_snapshot!("curves terminal", run.terminal(80, Color::None));
+    insta::assert_snapshot!("curves_terminal", run.terminal(80, Color::None));
     insta::assert_snapshot!(
-        "curves braille",
+        "curves_braille",
         without_colours(&run.terminal(60, Color::True))
     );
     assert!(run.png(1.0).unwrap().starts_with(b"\x89PNG"));

@@ -10,13 +10,15 @@ pub fn words(text: &str) -> Vec<String> {
     text.split(' ').map(String::from).collect()
 }
 
-/// A row of weights that sums to one, brightest around `centre`.
+/// A row of weights that sums to one, brightest around `centre`. Plain arithmetic, so the same on every machine.
 pub fn peak(length: usize, centre: f32, sharpness: f32) -> Vec<f32> {
-    let scores: Vec<f32> = (0..length)
-        .map(|i| (-(i as f32 - centre).powi(2) * sharpness).exp())
-        .collect();
-    let sum: f32 = scores.iter().sum();
-    scores.iter().map(|score| score / sum).collect()
+    let score = |i: usize| {
+        let distance = i as f32 - centre;
+        let share = 1.0 / (1.0 + sharpness * distance * distance);
+        share * share
+    };
+    let sum: f32 = (0..length).map(score).sum();
+    (0..length).map(|i| score(i) / sum).collect()
 }
 
 /// The date converter, as it looks when it has learned.

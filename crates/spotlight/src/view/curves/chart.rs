@@ -104,7 +104,7 @@ pub(super) fn colour(line: usize) -> Rgb {
 /// Sorts the values of a run into charts, in the order in which they first appear.
 pub(super) fn charts(curves: &Curves) -> Vec<Chart> {
     let mut lines: Vec<Line> = Vec::new();
-    for record in &curves.records {
+    for record in curves.records.iter().filter(|record| record.at.is_finite()) {
         for (name, value) in &record.values {
             let point = (record.at, *value);
             match lines.iter_mut().find(|line| line.name == *name) {

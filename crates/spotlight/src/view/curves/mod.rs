@@ -28,7 +28,7 @@ use serde::Serialize;
 /// What was measured at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
-    /// When: an epoch or a step.
+    /// When: an epoch or a step. A record whose time is not finite is not drawn.
     pub at: f64,
     /// The values by name. A value that is not finite leaves a gap in its line.
     pub values: Vec<(String, f64)>,

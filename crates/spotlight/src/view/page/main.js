@@ -28,7 +28,7 @@ function show(index) {
 }
 
 const choice = document.getElementById("example");
-choice.append(...page.shown.map(({ title }, i) => make("option", { value: i }, `${i + 1}. ${title}`)));
+choice.append(...page.shown.map(({ name }, i) => make("option", { value: i }, `${i + 1}. ${name}`)));
 choice.addEventListener("change", () => show(Number(choice.value)));
 const move = (by) => () => show(clamp(Number(choice.value) + by, 0, page.pictures.length - 1));
 document.getElementById("previous").addEventListener("click", move(-1));

@@ -1,6 +1,6 @@
 //! A bag: a bar per row, or the rows' images framed by the colour of their weights.
 
-use super::pen::{Fragment, Style, flow, n, text_width};
+use super::pen::{Fragment, Style, flow, text_width};
 use super::shaded::decision;
 use super::{WIDEST, cells};
 use crate::view::label::{self, Label};
@@ -107,8 +107,8 @@ fn tile(bag: &Bag, images: &Images, row: usize) -> Fragment {
         }
     }));
     // Nothing painted, but there for the pointer to find.
-    tile.raw(&format!("<g fill=\"#000\" fill-opacity=\"0\"><rect width=\"{}\" height=\"{}\"><title>{}</title></rect></g>\n",
-        n(width + 2.0 * FRAME), n(height + 2.0 * FRAME), super::pen::escape(&tooltip(bag, row))));
+    let whole = (0.0, 0.0, width + 2.0 * FRAME, height + 2.0 * FRAME);
+    tile.rect(whole, 0.0, "fill-opacity=\"0\"", &tooltip(bag, row));
     let middle = FRAME + width / 2.0;
     let name = label::shorten_text(
         &bag.rows[row],

@@ -274,10 +274,12 @@ enum Turn {
 
 impl Turn {
     fn of(widest: f64, cell: f64) -> Turn {
-        match () {
-            _ if widest <= cell => Turn::Upright,
-            _ if cell >= 14.0 => Turn::Slanted,
-            _ => Turn::Standing,
+        if widest <= cell {
+            Turn::Upright
+        } else if cell >= 14.0 {
+            Turn::Slanted
+        } else {
+            Turn::Standing
         }
     }
 }

@@ -86,52 +86,57 @@ pub(super) struct Grid<'a> {
     pub probabilities: Option<&'a [f32]>,
 }
 
+/// The labels of a grid as they are drawn, and the columns they take.
+struct Layout {
+    rows: Vec<Label>,
+    columns: Vec<Label>,
+    widths: Vec<usize>,
+    left: usize,
+}
+
 impl Grid<'_> {
     /// The grid in as many panels as the width asks for, each with all rows and some of the columns.
     pub fn panels(&self, paint: &dyn Paint, width: usize) -> Vec<Block> {
-        let rows: Vec<Label> = self
-            .output
-            .iter()
-            .map(|unit| paint.row_unit(unit, LONGEST_ROW_LABEL.min(width / 4)))
-            .collect();
-        let columns: Vec<Label> = self
-            .source
-            .iter()
-            .map(|unit| paint.unit(unit, LONGEST_COLUMN_LABEL.min(width / 4)))
-            .collect();
+        let row = |unit: &String| paint.row_unit(unit, LONGEST_ROW_LABEL.min(width / 4));
+        let column = |unit: &String| paint.unit(unit, LONGEST_COLUMN_LABEL.min(width / 4));
+        let rows: Vec<Label> = self.output.iter().map(row).collect();
+        let columns: Vec<Label> = self.source.iter().map(column).collect();
         let narrow = columns.iter().all(|label| label.width <= paint.narrow());
         let widths: Vec<usize> = columns
             .iter()
             .map(|label| paint.column(label.width, narrow))
             .collect();
-
         let left = rows.iter().map(|label| label.width).max().unwrap_or(0) + 1;
-        let beside =
-            2 * paint.edge().chars().count() + if self.probabilities.is_some() { 5 } else { 0 };
+
+        let probability = if self.probabilities.is_some() { 5 } else { 0 };
+        let beside = 2 * paint.edge().chars().count() + probability;
         let ranges = cut(&widths, width.saturating_sub(left + beside));
-        let several = ranges.len() > 1;
+        let layout = Layout {
+            rows,
+            columns,
+            widths,
+            left,
+        };
         ranges
             .into_iter()
-            .map(|range| self.panel(paint, &rows, &columns, &widths, left, range, several))
+            .map(|range| self.panel(paint, &layout, range))
             .collect()
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn panel(
-        &self,
-        paint: &dyn Paint,
-        rows: &[Label],
-        columns: &[Label],
-        widths: &[usize],
-        left: usize,
-        range: Range<usize>,
-        several: bool,
-    ) -> Block {
+    fn panel(&self, paint: &dyn Paint, layout: &Layout, range: Range<usize>) -> Block {
+        let Layout {
+            rows,
+            columns,
+            widths,
+            left,
+        } = layout;
+        let (labels, widths) = (&columns[range.clone()], &widths[range.clone()]);
+        let total: usize = widths.iter().sum();
         let edge = paint.edge();
         let edge_width = edge.chars().count();
-        let mut block = Block::default();
+
         let mut titles = vec![self.name.to_string()];
-        if several {
+        if labels.len() < columns.len() {
             titles.push(format!(
                 "columns {}-{} of {}",
                 range.start + 1,
@@ -140,56 +145,48 @@ impl Grid<'_> {
             ));
         }
         titles.retain(|title| !title.is_empty());
-        block.lines.extend(
-            titles
-                .iter()
-                .map(|title| Line::new(&paint.dim(title), title.len())),
-        );
+        let mut lines: Vec<Line> = titles
+            .iter()
+            .map(|title| Line::new(&paint.dim(title), title.len()))
+            .collect();
 
         let mut header = Line::default().pad(left + edge_width);
-        for (label, &width) in columns[range.clone()].iter().zip(&widths[range.clone()]) {
-            let before = width.saturating_sub(label.width) / 2;
-            let end = header.width + width;
-            let start = header.width
-                + if paint.rule().is_none() && width > paint.narrow() {
-                    before
-                } else {
-                    0
-                };
+        for (label, &width) in labels.iter().zip(widths) {
+            let (start, end) = (
+                header.width + width.saturating_sub(label.width) / 2,
+                header.width + width,
+            );
             header = header.pad(start).then(&label.text, label.width).pad(end);
         }
-        block.lines.push(header);
-        let total: usize = widths[range.clone()].iter().sum();
+        lines.push(header);
         if let Some(rule) = paint.rule() {
-            block.lines.push(
+            lines.push(
                 Line::default()
                     .pad(left + edge_width)
                     .then(&String::from(rule).repeat(total), total),
             );
         }
         for (index, (label, weights)) in rows.iter().zip(self.weights).enumerate() {
-            let start = left - 1 - label.width;
-            let mut line = Line::default()
-                .pad(start)
-                .then(&label.text, label.width)
+            let name = Line::default()
+                .pad(left - 1 - label.width)
+                .then(&label.text, label.width);
+            let cells = paint.cells(&weights[range.clone()], widths);
+            let mut line = name
                 .then(" ", 1)
+                .then(edge, edge_width)
+                .then(&cells, total)
                 .then(edge, edge_width);
-            line = line.then(
-                &paint.cells(&weights[range.clone()], &widths[range.clone()]),
-                total,
-            );
-            line = line.then(edge, edge_width);
             if let Some(probability) = self.probabilities.and_then(|each| each.get(index)) {
                 line = line.then(&paint.dim(&format!(" {probability:.2}")), 5);
             }
-            block.lines.push(line);
+            lines.push(line);
         }
-        block
+        Block { lines }
     }
 }
 
 /// Ranges of columns that fit into `room`, at least one column each.
-fn cut(widths: &[usize], room: usize) -> Vec<Range<usize>> {
+pub(super) fn cut(widths: &[usize], room: usize) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let (mut start, mut used) = (0, 0);
     for (index, width) in widths.iter().enumerate() {

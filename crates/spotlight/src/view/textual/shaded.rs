@@ -1,7 +1,7 @@
 //! Texts with their weights: tokens flow over lines, weights stand under the words.
 
 use super::block::{Line, flow};
-use super::matrix::Grid;
+use super::matrix::{Grid, cut};
 use super::{Label, Paint, decision};
 use crate::view::{Match, Shaded, Weighted};
 
@@ -60,22 +60,17 @@ fn text(weighted: &Weighted, paint: &dyn Paint, width: usize) -> Vec<Line> {
         .map(|token| paint.unit(token, LONGEST_TOKEN.min(width.saturating_sub(margin + 1))))
         .collect();
 
+    let widths: Vec<usize> = tokens.iter().map(|token| column(token) + 1).collect();
     let mut lines = Vec::new();
-    let mut start = 0;
-    while start < tokens.len() {
-        let mut end = start;
-        let mut used = margin;
-        while end < tokens.len() && (end == start || used + column(&tokens[end]) <= width) {
-            used += column(&tokens[end]) + 1;
-            end += 1;
-        }
-        if start > 0 {
+    // The space after the last token of a line may stick out.
+    for range in cut(&widths, width + 1 - margin) {
+        if range.start > 0 {
             lines.push(Line::default());
         }
         let mut words = Line::default().pad(margin);
-        for index in start..end {
-            let token = centred(&tokens[index]);
-            let weight = mean.get(index).copied().unwrap_or(0.0);
+        for (index, token) in tokens[range.clone()].iter().enumerate() {
+            let token = centred(token);
+            let weight = mean.get(range.start + index).copied().unwrap_or(0.0);
             words = words
                 .then(&paint.token(&token, weight), token.width)
                 .then(" ", 1);
@@ -83,14 +78,12 @@ fn text(weighted: &Weighted, paint: &dyn Paint, width: usize) -> Vec<Line> {
         lines.push(words);
         for (name, weights) in &heads {
             let mut strip = Line::new(&paint.dim(name), name.len()).pad(margin);
-            for (token, &weight) in tokens[start..end].iter().zip(&weights[start..end]) {
-                strip = strip
-                    .then(&paint.strip(weight, column(token)), column(token))
-                    .then(" ", 1);
+            for (token, &weight) in tokens[range.clone()].iter().zip(&weights[range.clone()]) {
+                let width = column(token);
+                strip = strip.then(&paint.strip(weight, width), width).then(" ", 1);
             }
             lines.push(strip);
         }
-        start = end;
     }
     lines
 }
