@@ -223,6 +223,9 @@ fn every_kind_of_picture_has_its_view() {
     };
 
     // Heads: the mean first, one head large on demand.
+    browser.point(cell(&browser, 0, 0));
+    let mean = samples::sentence().mean().unwrap();
+    assert_eq!(text(&browser, "#tip"), format!("l' ← the: {}", mean[0][0]));
     assert_eq!(count(&browser, ".heads button"), 5);
     browser.click(middle(&browser, ".heads button:nth-child(3)"));
     browser.point(cell(&browser, 0, 0));
@@ -239,7 +242,8 @@ fn every_kind_of_picture_has_its_view() {
     browser.point(middle(&browser, ".token:nth-child(10)"));
     let tip = text(&browser, "#tip");
     assert!(
-        tip.starts_with("best: mean ") && tip.contains(&format!("head 1 {}", tweet.heads[0][9])),
+        tip.starts_with(&format!("best: mean {}", tweet.mean()[9]))
+            && tip.contains(&format!("head 1 {}", tweet.heads[0][9])),
         "{tip}"
     );
     browser.run("document.querySelector('.token').focus()");

@@ -1,22 +1,22 @@
 //! Pictures as one page that opens from disk and asks the network for nothing.
 //!
 //! The page holds the numbers as JSON, the colour table, the labels as they are shown, and the SVG of each picture for download.
-//! Its script, in `page/`, builds everything else from them: a matrix that answers to pointer and keyboard, lines from source to
+//! Its script, in `html/`, builds everything else from them: a matrix that answers to pointer and keyboard, lines from source to
 //! output, shaded texts, bags, and a table of the numbers.
 
 use super::label::{shorten, shorten_text};
-use super::{CAVEAT, Error, Page, Picture, scale, svg};
+use super::{CAVEAT, Error, Page, Picture, Weights, scale, svg};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-const STYLE: &str = include_str!("page/page.css");
+const STYLE: &str = include_str!("html/page.css");
 const SCRIPTS: [&str; 6] = [
-    include_str!("page/base.js"),
-    include_str!("page/numbers.js"),
-    include_str!("page/matrix.js"),
-    include_str!("page/lines.js"),
-    include_str!("page/texts.js"),
-    include_str!("page/main.js"),
+    include_str!("html/base.js"),
+    include_str!("html/numbers.js"),
+    include_str!("html/matrix.js"),
+    include_str!("html/lines.js"),
+    include_str!("html/texts.js"),
+    include_str!("html/main.js"),
 ];
 
 /// The longest label the page shows, in a tooltip or a table. The data holds every label in full.
@@ -51,6 +51,10 @@ struct Shown {
     output: Vec<String>,
     short_source: Vec<String>,
     short_output: Vec<String>,
+    /// The mean over several heads: of a matrix, or of the texts whose tokens are `source` and `output`.
+    mean: Weights,
+    source_mean: Vec<f32>,
+    output_mean: Vec<f32>,
 }
 
 /// Writes a page with all pictures, one shown at a time.
@@ -144,17 +148,25 @@ impl Shown {
                 subtitle: it
                     .score
                     .map_or(String::new(), |score| format!("score {score}")),
+                mean: if it.heads.len() > 1 {
+                    it.mean().unwrap_or_default()
+                } else {
+                    Weights::new()
+                },
                 ..Shown::units(&it.source, &it.output, LONGEST_EDGE)
             },
             Picture::Shaded(it) => Shown {
                 name: list(&text(&it.label), &it.text.tokens),
                 title: text(&it.label),
                 names: names(&it.probabilities),
+                source_mean: it.text.mean(),
                 ..Shown::units(&it.text.tokens, &[], LONGEST_TOKEN)
             },
             Picture::Match(it) => Shown {
                 name: list(&format!("{:.3}", it.score), &it.question.tokens),
                 title: format!("score {}", it.score),
+                source_mean: it.answer.mean(),
+                output_mean: it.question.mean(),
                 ..Shown::units(&it.answer.tokens, &it.question.tokens, LONGEST_EDGE)
             },
             Picture::Bag(it) => Shown {

@@ -1,4 +1,4 @@
-//! Pictures as PNG: the SVG of [`svg`](super::svg) or [`curves`](super::curves), set in embedded fonts, so that every machine makes the
+//! Pictures as PNG: the SVG of [`svg`] or [`curves`](super::curves), set in embedded fonts, so that every machine makes the
 //! same pixels.
 //!
 //! The fonts are subsets of DejaVu Sans and DejaVu Sans Mono: Latin, Greek, Cyrillic, Hebrew, Arabic, the IPA, accents, punctuation,

@@ -11,13 +11,13 @@ function decision(probabilities, names) {
 }
 
 /** A text shaded by the mean of its heads; strips for each head if there are several. */
-function textView(tokens, shown, heads) {
+function textView(tokens, shown, heads, mean) {
   const section = make("div");
   if (!tokens.length) {
     section.append(make("p", { class: "sub" }, "(empty text)"));
     return section;
   }
-  const named = namedHeads(heads, meanRow);
+  const named = namedHeads(heads, mean);
   const readout = make("p", { class: "readout", role: "status", "aria-live": "polite" });
   const words = (i) => `${tokens[i]}: ` + named.map(({ name, weights }) => (name ? `${name} ` : "") + weights[i]).join(", ");
   const items = shown.map((label, i) => {

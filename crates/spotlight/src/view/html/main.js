@@ -7,12 +7,12 @@ function pictureView(index) {
   if (shown.subtitle) section.append(make("p", { class: "sub" }, shown.subtitle));
   if (picture.probabilities && shown.names.length) section.append(decision(picture.probabilities, shown.names));
   if (picture.kind === "matrix") {
-    section.append(matrixView(shown, namedHeads(picture.heads, meanTable), picture.probabilities));
+    section.append(matrixView(shown, namedHeads(picture.heads, shown.mean), picture.probabilities));
   } else if (picture.kind === "shaded") {
-    section.append(textView(shown.source, shown.shortSource, picture.heads));
+    section.append(textView(shown.source, shown.shortSource, picture.heads, shown.sourceMean));
   } else if (picture.kind === "match") {
-    section.append(make("h3", {}, "question"), textView(shown.output, shown.shortOutput, picture.question.heads));
-    section.append(make("h3", {}, "answer"), textView(shown.source, shown.shortSource, picture.answer.heads));
+    section.append(make("h3", {}, "question"), textView(shown.output, shown.shortOutput, picture.question.heads, shown.outputMean));
+    section.append(make("h3", {}, "answer"), textView(shown.source, shown.shortSource, picture.answer.heads, shown.sourceMean));
     if (picture.cross) section.append(make("h3", {}, "question down, answer across"), matrixView(shown, [{ name: "", weights: picture.cross }], null));
   } else {
     section.append(bagView(picture, shown.output));

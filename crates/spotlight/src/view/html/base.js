@@ -28,14 +28,10 @@ const style = (name) => getComputedStyle(document.documentElement).getPropertyVa
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 /** The only head without a name, or the mean and then every head. */
-function namedHeads(heads, average) {
+function namedHeads(heads, mean) {
   if (heads.length < 2) return heads.map((weights) => ({ name: "", weights }));
-  return [{ name: "mean", weights: average(heads) }, ...heads.map((weights, i) => ({ name: `head ${i + 1}`, weights }))];
+  return [{ name: "mean", weights: mean }, ...heads.map((weights, i) => ({ name: `head ${i + 1}`, weights }))];
 }
-
-/** The mean of rows, position by position. */
-const meanRow = (rows) => rows[0].map((_, i) => Math.fround(rows.reduce((sum, row) => sum + row[i], 0) / rows.length));
-const meanTable = (tables) => tables[0].map((_, i) => meanRow(tables.map((table) => table[i])));
 
 const tip = {
   element: document.getElementById("tip"),
