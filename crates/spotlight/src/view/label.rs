@@ -1,8 +1,8 @@
 //! Labels as they are drawn: every character visible, widths known, nothing that a terminal or a page would obey.
 //!
 //! A unit of a sequence may be anything: a space, a newline, half a character's accents, a right-to-left word, a token of a
-//! megabyte. [`visible`] shows a unit, [`running`] shows a text in which spaces are spaces, and [`shorten`] and
-//! [`shorten_text`] do so within a number of columns. All four tell the width in columns of a terminal.
+//! megabyte. [`visible`] shows a unit, [`shorten`] does so within a number of columns, [`shorten_text`] shows a text in which
+//! spaces are spaces, and [`ascii`] escapes what is not ASCII. All tell the width in columns of a terminal.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -42,11 +42,6 @@ pub fn shorten(label: &str, columns: usize) -> Label {
         },
         _ => isolate(short),
     }
-}
-
-/// Running text in full: spaces stay spaces, everything else is visible.
-pub fn running(text: &str) -> Label {
-    shorten_text(text, usize::MAX)
 }
 
 /// Running text in at most `columns` columns; what is left out is marked by an ellipsis.
@@ -178,8 +173,8 @@ mod tests {
         assert_eq!(visible("\r\n\t\0\u{7f}").text, "↵⇥‹00›‹7F›");
         assert_eq!(visible("\u{a0}\u{200b}\u{202e}").text, "⍽‹200B›‹202E›");
         assert_eq!(visible("\u{301}").text, "◌\u{301}");
-        assert_eq!(running("a b\nc").text, "a b↵c");
-        assert_eq!(running("").width, 0);
+        assert_eq!(shorten_text("a b\nc", 80).text, "a b↵c");
+        assert_eq!(shorten_text("", 80).width, 0);
     }
 
     #[test]
