@@ -12,6 +12,7 @@ pub mod params;
 pub mod tape;
 pub mod text;
 pub mod train;
+pub mod view;
 pub mod weights;
 
 pub use error::{Error, Result};
