@@ -1,3 +1,5 @@
 //! Attention-based sequence models on a dynamic axis.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+
+pub mod metrics;
