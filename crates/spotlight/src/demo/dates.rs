@@ -34,38 +34,15 @@ pub const FORMS: [&str; 16] = [
 ];
 
 /// The date to show a trained model; neither part of a [`Split`] holds it, in any form.
-pub const SHOWPIECE: Example<&str> = Example {
-    text: "march 15, 2024",
-    iso: "2024-03-15",
-};
+pub const SHOWPIECE: Example<&str> = Example { text: "march 15, 2024", iso: "2024-03-15" };
 
 /// Years that occur.
 const YEARS: std::ops::RangeInclusive<u32> = 1950..=2049;
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+const MONTHS: [&str; 12] =
+    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
 
-const WEEKDAYS: [&str; 7] = [
-    "sunday",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-];
+const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 /// A date as written and as meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -92,22 +69,14 @@ pub struct Example<S = String> {
 /// ```
 pub fn examples(train: usize, test: usize, seed: u64) -> Split<Example> {
     let mut rng = seeded(seed);
-    let mut dates: Vec<Date> = Date::all()
-        .filter(|date| date.iso() != SHOWPIECE.iso)
-        .collect();
+    let mut dates: Vec<Date> = Date::all().filter(|date| date.iso() != SHOWPIECE.iso).collect();
     dates.shuffle(&mut rng);
     let (for_test, for_train) = dates.split_at(dates.len() / 5);
-    Split {
-        train: write(for_train, train, &mut rng),
-        test: write(for_test, test, &mut rng),
-    }
+    Split { train: write(for_train, train, &mut rng), test: write(for_test, test, &mut rng) }
 }
 
 fn write(dates: &[Date], count: usize, rng: &mut ChaCha8Rng) -> Vec<Example> {
-    let example = |date: &Date| Example {
-        text: date.write(pick::<&str>(rng, &FORMS)),
-        iso: date.iso(),
-    };
+    let example = |date: &Date| Example { text: date.write(pick::<&str>(rng, &FORMS)), iso: date.iso() };
     dates.iter().cycle().take(count).map(example).collect()
 }
 
@@ -126,9 +95,7 @@ impl Date {
     fn all() -> impl Iterator<Item = Date> {
         YEARS.flat_map(|year| {
             let months = 1..=12;
-            months.flat_map(move |month| {
-                (1..=days_in(month, year)).map(move |day| Date { year, month, day })
-            })
+            months.flat_map(move |month| (1..=days_in(month, year)).map(move |day| Date { year, month, day }))
         })
     }
 
@@ -144,10 +111,7 @@ impl Date {
             .replace("{mm}", &format!("{:02}", self.month))
             .replace("{day}", &self.day.to_string())
             .replace("{dd}", &format!("{:02}", self.day))
-            .replace(
-                "{nth}",
-                &format!("{}{}", self.day, ordinal_ending(self.day)),
-            )
+            .replace("{nth}", &format!("{}{}", self.day, ordinal_ending(self.day)))
             .replace("{weekday}", weekday)
             .replace("{wd}", &weekday[..3])
             .replace("{year}", &self.year.to_string())
@@ -157,11 +121,7 @@ impl Date {
     /// days come last.
     fn weekday(self) -> &'static str {
         const MONTH_OFFSETS: [u32; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
-        let year = if self.month < 3 {
-            self.year - 1
-        } else {
-            self.year
-        };
+        let year = if self.month < 3 { self.year - 1 } else { self.year };
         let leap_days = year / 4 - year / 100 + year / 400;
         let day = year + leap_days + MONTH_OFFSETS[self.month as usize - 1] + self.day;
         WEEKDAYS[day as usize % 7]
@@ -194,11 +154,7 @@ mod tests {
 
     use super::*;
 
-    const MARCH: Date = Date {
-        year: 2024,
-        month: 3,
-        day: 15,
-    };
+    const MARCH: Date = Date { year: 2024, month: 3, day: 15 };
 
     #[test]
     fn every_form_reads_as_it_should() {
@@ -224,37 +180,11 @@ mod tests {
                 "2024/03/15",
             ]
         );
-        assert_eq!(
-            (written[0].as_str(), MARCH.iso().as_str()),
-            (SHOWPIECE.text, SHOWPIECE.iso)
-        );
-        assert_eq!(
-            Date {
-                year: 1996,
-                month: 10,
-                day: 5
-            }
-            .write("{wd} {day} {mon} {year}"),
-            "sat 5 oct 1996"
-        );
-        assert_eq!(
-            Date {
-                year: 2018,
-                month: 7,
-                day: 3
-            }
-            .write("{day} {month} {year}"),
-            "3 july 2018"
-        );
-        let ends: Vec<_> = [1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 31]
-            .map(ordinal_ending)
-            .into();
-        assert_eq!(
-            ends,
-            [
-                "st", "nd", "rd", "th", "th", "th", "th", "st", "nd", "rd", "st"
-            ]
-        );
+        assert_eq!((written[0].as_str(), MARCH.iso().as_str()), (SHOWPIECE.text, SHOWPIECE.iso));
+        assert_eq!(Date { year: 1996, month: 10, day: 5 }.write("{wd} {day} {mon} {year}"), "sat 5 oct 1996");
+        assert_eq!(Date { year: 2018, month: 7, day: 3 }.write("{day} {month} {year}"), "3 july 2018");
+        let ends: Vec<_> = [1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 31].map(ordinal_ending).into();
+        assert_eq!(ends, ["st", "nd", "rd", "th", "th", "th", "th", "st", "nd", "rd", "st"]);
     }
 
     #[test]
@@ -263,12 +193,7 @@ mod tests {
         // Weekdays follow one another from a known first one through every leap year.
         let first = WEEKDAYS.iter().position(|&day| day == "sunday").unwrap(); // 1950-01-01
         for (index, date) in Date::all().enumerate() {
-            assert_eq!(
-                date.weekday(),
-                WEEKDAYS[(first + index) % 7],
-                "{}",
-                date.iso()
-            );
+            assert_eq!(date.weekday(), WEEKDAYS[(first + index) % 7], "{}", date.iso());
         }
     }
 
@@ -287,25 +212,9 @@ mod tests {
         let split = examples(300, 50, 7);
         assert_eq!(split, examples(300, 50, 7));
         assert_ne!(split, examples(300, 50, 8));
-        let shape = |text: &str| {
-            text.replace(|c: char| c.is_ascii_digit(), "0")
-                .replace(char::is_alphabetic, "a")
-        };
-        assert!(
-            split
-                .train
-                .iter()
-                .map(|e| shape(&e.text))
-                .collect::<HashSet<_>>()
-                .len()
-                > FORMS.len()
-        );
-        assert!(
-            split
-                .train
-                .iter()
-                .all(|e| e.text == e.text.to_lowercase() && e.text.len() <= 30)
-        );
+        let shape = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "0").replace(char::is_alphabetic, "a");
+        assert!(split.train.iter().map(|e| shape(&e.text)).collect::<HashSet<_>>().len() > FORMS.len());
+        assert!(split.train.iter().all(|e| e.text == e.text.to_lowercase() && e.text.len() <= 30));
     }
 
     #[test]

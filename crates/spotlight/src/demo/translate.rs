@@ -31,13 +31,6 @@ mod tests {
             }
         }
         assert_eq!(lexicon.len(), 6);
-        assert_eq!(
-            PAIRS
-                .iter()
-                .map(|pair| pair.0)
-                .collect::<HashSet<_>>()
-                .len(),
-            8
-        );
+        assert_eq!(PAIRS.iter().map(|pair| pair.0).collect::<HashSet<_>>().len(), 8);
     }
 }

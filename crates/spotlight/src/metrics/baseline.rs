@@ -28,10 +28,7 @@ pub struct IdfOverlap {
 impl IdfOverlap {
     /// Learns how common each word is, from texts such as the answers of the training part.
     pub fn learn<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Self {
-        let mut learnt = Self {
-            texts: 0,
-            texts_with: HashMap::new(),
-        };
+        let mut learnt = Self { texts: 0, texts_with: HashMap::new() };
         for text in texts {
             learnt.texts += 1;
             for word in words(text.as_ref()) {
@@ -43,11 +40,7 @@ impl IdfOverlap {
 
     /// How much a word counts; words are compared in lower case.
     pub fn idf(&self, word: &str) -> f64 {
-        let texts_with = self
-            .texts_with
-            .get(&word.to_lowercase())
-            .copied()
-            .unwrap_or(0);
+        let texts_with = self.texts_with.get(&word.to_lowercase()).copied().unwrap_or(0);
         ((self.texts + 1) as f64 / (texts_with + 1) as f64).ln()
     }
 
@@ -81,10 +74,7 @@ mod tests {
         assert_eq!(overlap.idf("CAT"), (4.0f64 / 3.0).ln());
         assert_eq!(overlap.idf("dog"), 2.0f64.ln());
         assert_eq!(overlap.idf("unseen"), 4.0f64.ln());
-        assert_eq!(
-            overlap.score("A cat? A cat!", "cat, cat, a dog"),
-            overlap.idf("cat")
-        );
+        assert_eq!(overlap.score("A cat? A cat!", "cat, cat, a dog"), overlap.idf("cat"));
         assert_eq!(overlap.score("", "cat"), 0.0);
     }
 
@@ -92,8 +82,7 @@ mod tests {
     #[test]
     fn wikiqa_baseline_is_the_published_kind() {
         let folder = Path::new("../../../shared/data/answers-wikiqa");
-        let (Ok(train), Ok(dev)) = (read(folder.join("train.tsv")), read(folder.join("dev.tsv")))
-        else {
+        let (Ok(train), Ok(dev)) = (read(folder.join("train.tsv")), read(folder.join("dev.tsv"))) else {
             println!("skipped: there is no {}", folder.display());
             return;
         };
@@ -103,10 +92,7 @@ mod tests {
         let questions: Vec<Vec<Candidate>> = rows
             .chunk_by(|a, b| a[0] == b[0])
             .map(|rows| {
-                let candidate = |row: &Vec<String>| Candidate {
-                    score: overlap.score(&row[0], &row[1]),
-                    relevant: row[2] == "1",
-                };
+                let candidate = |row: &Vec<String>| Candidate { score: overlap.score(&row[0], &row[1]), relevant: row[2] == "1" };
                 rows.iter().map(candidate).collect()
             })
             .collect();

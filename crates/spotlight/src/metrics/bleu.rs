@@ -52,11 +52,7 @@ pub fn bleu(segments: &Segments, tokenizer: Tokenizer) -> Bleu {
     let mut counts = Counts::default();
     for segment in segments.iter() {
         let hypothesis = tokenizer.apply(segment.hypothesis);
-        let references: Vec<_> = segment
-            .references
-            .iter()
-            .map(|reference| tokenizer.apply(reference))
-            .collect();
+        let references: Vec<_> = segment.references.iter().map(|reference| tokenizer.apply(reference)).collect();
         counts.add(&hypothesis, &references);
     }
     let signature = format!(
@@ -93,10 +89,7 @@ struct Counts {
 impl Counts {
     fn add(&mut self, hypothesis: &str, references: &[String]) {
         let words: Vec<&str> = split_words(hypothesis).collect();
-        let references: Vec<Vec<&str>> = references
-            .iter()
-            .map(|reference| split_words(reference).collect())
-            .collect();
+        let references: Vec<Vec<&str>> = references.iter().map(|reference| split_words(reference).collect()).collect();
 
         let mut allowed = Ngrams::new();
         for reference in &references {
@@ -115,9 +108,7 @@ impl Counts {
         // The closest length, of two equally close ones the shorter; a segment has at least one
         // reference.
         let lengths = references.iter().map(Vec::len);
-        self.reference_length += lengths
-            .min_by_key(|&length| (length.abs_diff(words.len()), length))
-            .unwrap_or(0);
+        self.reference_length += lengths.min_by_key(|&length| (length.abs_diff(words.len()), length)).unwrap_or(0);
     }
 
     fn score(self, signature: String) -> Bleu {
@@ -147,9 +138,7 @@ impl Counts {
             return precisions;
         }
         let mut credit = 1.0;
-        for ((precision, &matched), &total) in
-            precisions.iter_mut().zip(&self.matched).zip(&self.total)
-        {
+        for ((precision, &matched), &total) in precisions.iter_mut().zip(&self.matched).zip(&self.total) {
             if total == 0 {
                 break;
             }
@@ -166,10 +155,7 @@ impl Counts {
 
 impl fmt::Display for Bleu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let precisions = self
-            .precisions
-            .map(|precision| format!("{precision:.1}"))
-            .join("/");
+        let precisions = self.precisions.map(|precision| format!("{precision:.1}")).join("/");
         let ratio = match self.reference_length {
             0 => 0.0,
             length => self.hypothesis_length as f64 / length as f64,

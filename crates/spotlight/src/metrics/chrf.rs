@@ -44,10 +44,7 @@ pub fn chrf(segments: &Segments) -> Chrf {
         for reference in &segment.references {
             let counts = Counts::of(&hypothesis, &letters(reference));
             let score = counts.score();
-            if best
-                .as_ref()
-                .is_none_or(|&(best_score, _)| score > best_score)
-            {
+            if best.as_ref().is_none_or(|&(best_score, _)| score > best_score) {
                 best = Some((score, counts));
             }
         }
@@ -60,10 +57,7 @@ pub fn chrf(segments: &Segments) -> Chrf {
         segments.reference_count(),
         env!("CARGO_PKG_VERSION"),
     );
-    Chrf {
-        score: corpus.score(),
-        signature,
-    }
+    Chrf { score: corpus.score(), signature }
 }
 
 fn letters(text: &str) -> Vec<char> {
@@ -98,16 +92,9 @@ impl Counts {
             let theirs = ngrams(reference, index + 1);
             // Where the reference is too short for this order, nothing could be matched, and the
             // hypothesis is not blamed.
-            order.hypothesis = if theirs.is_empty() {
-                0
-            } else {
-                ours.values().sum()
-            };
+            order.hypothesis = if theirs.is_empty() { 0 } else { ours.values().sum() };
             order.reference = theirs.values().sum();
-            order.matched = ours
-                .iter()
-                .map(|(ngram, &count)| count.min(theirs.get(ngram).copied().unwrap_or(0)))
-                .sum();
+            order.matched = ours.iter().map(|(ngram, &count)| count.min(theirs.get(ngram).copied().unwrap_or(0))).sum();
         }
         counts
     }
@@ -123,11 +110,7 @@ impl Counts {
     /// (1 + β²) P R / (β² P + R), in percent, of the mean precision P and the mean recall R.
     fn score(&self) -> f64 {
         let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);
-        for order in self
-            .0
-            .iter()
-            .filter(|order| order.hypothesis > 0 && order.reference > 0)
-        {
+        for order in self.0.iter().filter(|order| order.hypothesis > 0 && order.reference > 0) {
             precision += order.matched as f64 / order.hypothesis as f64;
             recall += order.matched as f64 / order.reference as f64;
             orders += 1.0;

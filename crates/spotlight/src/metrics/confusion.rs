@@ -63,16 +63,8 @@ struct Tally {
 
 impl Confusion {
     /// Counts predicted labels against right ones, line by line.
-    pub fn new<G: AsRef<str>, P: AsRef<str>>(
-        gold: &[G],
-        predicted: &[P],
-    ) -> Result<Self, MetricError> {
-        same_length(
-            "right labels",
-            gold.len(),
-            "predicted labels",
-            predicted.len(),
-        )?;
+    pub fn new<G: AsRef<str>, P: AsRef<str>>(gold: &[G], predicted: &[P]) -> Result<Self, MetricError> {
+        same_length("right labels", gold.len(), "predicted labels", predicted.len())?;
         if gold.is_empty() {
             return Err(MetricError::Empty("label"));
         }
@@ -87,10 +79,7 @@ impl Confusion {
         Ok(Self {
             right: tallies.values().map(|tally| tally.both).sum(),
             total: gold.len(),
-            classes: tallies
-                .iter()
-                .map(|(label, tally)| tally.score(label))
-                .collect(),
+            classes: tallies.iter().map(|(label, tally)| tally.score(label)).collect(),
         })
     }
 
@@ -114,11 +103,7 @@ impl Confusion {
 impl Tally {
     fn score(&self, label: &str) -> ClassScore {
         let ratio = |over: usize, under: usize| {
-            if under == 0 {
-                0.0
-            } else {
-                over as f64 / under as f64
-            }
+            if under == 0 { 0.0 } else { over as f64 / under as f64 }
         };
         ClassScore {
             label: label.to_owned(),
@@ -133,27 +118,11 @@ impl Tally {
 impl fmt::Display for Confusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heading = "class";
-        let widest = self
-            .classes
-            .iter()
-            .map(|class| class.label.width())
-            .max()
-            .unwrap_or(0)
-            .max(heading.len());
+        let widest = self.classes.iter().map(|class| class.label.width()).max().unwrap_or(0).max(heading.len());
         writeln!(f, "{heading:widest$}  precision  recall      F1  support")?;
-        for ClassScore {
-            label,
-            precision,
-            recall,
-            f1,
-            support,
-        } in &self.classes
-        {
+        for ClassScore { label, precision, recall, f1, support } in &self.classes {
             let space = " ".repeat(widest - label.width());
-            writeln!(
-                f,
-                "{label}{space}  {precision:9.4}  {recall:.4}  {f1:.4}  {support:7}"
-            )?;
+            writeln!(f, "{label}{space}  {precision:9.4}  {recall:.4}  {f1:.4}  {support:7}")?;
         }
         Ok(())
     }
@@ -166,18 +135,13 @@ mod tests {
     #[test]
     fn nothing_to_count_is_an_error() {
         let none: [&str; 0] = [];
-        assert_eq!(
-            Confusion::new(&none, &none).unwrap_err(),
-            MetricError::Empty("label")
-        );
+        assert_eq!(Confusion::new(&none, &none).unwrap_err(), MetricError::Empty("label"));
         assert!(Confusion::new(&["a"], &none).is_err());
     }
 
     #[test]
     fn columns_line_up_under_wide_labels() {
-        let table = Confusion::new(&["悲しみ", "joy"], &["悲しみ", "joy"])
-            .unwrap()
-            .to_string();
+        let table = Confusion::new(&["悲しみ", "joy"], &["悲しみ", "joy"]).unwrap().to_string();
         let widths: Vec<usize> = table.lines().map(UnicodeWidthStr::width).collect();
         assert_eq!(widths[0], widths[1]);
         assert_eq!(widths[1], widths[2]);

@@ -24,10 +24,7 @@ impl Unit {
 
 /// The share of segments whose hypothesis equals one of its references, from 0 to 1.
 pub fn exact_match(segments: &Segments) -> f64 {
-    let right = segments
-        .iter()
-        .filter(|segment| segment.references.contains(&segment.hypothesis))
-        .count();
+    let right = segments.iter().filter(|segment| segment.references.contains(&segment.hypothesis)).count();
     right as f64 / segments.len() as f64
 }
 
@@ -79,9 +76,7 @@ pub fn edit_rate(segments: &Segments, unit: Unit) -> f64 {
             (edit_distance(&hypothesis, &reference), reference.len())
         });
         // A segment has at least one reference.
-        let (distance, reference_length) = closest
-            .min_by_key(|&(distance, _)| distance)
-            .unwrap_or_default();
+        let (distance, reference_length) = closest.min_by_key(|&(distance, _)| distance).unwrap_or_default();
         edits += distance;
         length += reference_length;
     }
@@ -101,9 +96,7 @@ mod tests {
             ([], rest) | (rest, []) => rest.len(),
             ([x, a_rest @ ..], [y, b_rest @ ..]) => {
                 let replaced = plain_distance(a_rest, b_rest) + usize::from(x != y);
-                replaced
-                    .min(plain_distance(a_rest, b) + 1)
-                    .min(plain_distance(a, b_rest) + 1)
+                replaced.min(plain_distance(a_rest, b) + 1).min(plain_distance(a, b_rest) + 1)
             }
         }
     }
@@ -137,10 +130,7 @@ mod tests {
     fn lengths_are_summed_and_the_closest_reference_counts() {
         let references: [&[&str]; 2] = [&["xyz", "abcd"], &["ab"]];
         let segments = Segments::new(&["abc", ""], &references).unwrap();
-        assert_eq!(
-            edit_rate(&segments, Unit::Grapheme),
-            (1.0 + 2.0) / (4.0 + 2.0)
-        );
+        assert_eq!(edit_rate(&segments, Unit::Grapheme), (1.0 + 2.0) / (4.0 + 2.0));
         let empty = Segments::single(&["abc", ""], &["", ""]).unwrap();
         assert_eq!(edit_rate(&empty, Unit::Grapheme), 3.0);
     }

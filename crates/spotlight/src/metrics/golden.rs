@@ -86,10 +86,7 @@ fn golden() -> Golden {
 
 #[track_caller]
 fn assert_close(ours: f64, theirs: f64, what: &str) {
-    assert!(
-        (ours - theirs).abs() < 1e-12 * theirs.abs().max(1.0),
-        "{what}: {ours} instead of {theirs}"
-    );
+    assert!((ours - theirs).abs() < 1e-12 * theirs.abs().max(1.0), "{what}: {ours} instead of {theirs}");
 }
 
 /// A signature without the program that made it.
@@ -108,28 +105,15 @@ fn words_are_those_of_13a() {
 fn bleu_and_chrf_equal_sacrebleu() {
     for case in golden().segments {
         let segments = Segments::new(&case.hypotheses, &case.references).unwrap();
-        for (tokenizer, expected) in [
-            (Tokenizer::V13a, &case.bleu_13a),
-            (Tokenizer::None, &case.bleu_none),
-        ] {
+        for (tokenizer, expected) in [(Tokenizer::V13a, &case.bleu_13a), (Tokenizer::None, &case.bleu_none)] {
             let ours = bleu(&segments, tokenizer);
             assert_eq!(ours.to_string(), expected.line, "{}", case.name);
-            assert_eq!(
-                settings(&ours.signature),
-                settings(&expected.signature),
-                "{}",
-                case.name
-            );
+            assert_eq!(settings(&ours.signature), settings(&expected.signature), "{}", case.name);
             assert_close(ours.score, expected.score, &case.name);
         }
         let ours = chrf(&segments);
         assert_eq!(ours.to_string(), case.chrf.line, "{}", case.name);
-        assert_eq!(
-            settings(&ours.signature),
-            settings(&case.chrf.signature),
-            "{}",
-            case.name
-        );
+        assert_eq!(settings(&ours.signature), settings(&case.chrf.signature), "{}", case.name);
         assert_close(ours.score, case.chrf.score, &case.name);
     }
 }
@@ -140,19 +124,10 @@ fn classes_equal_scikit_learn() {
         let confusion = Confusion::new(&case.gold, &case.predicted).unwrap();
         assert_close(confusion.accuracy(), case.accuracy, &case.name);
         assert_close(confusion.macro_f1(), case.macro_f1, &case.name);
-        assert_eq!(
-            confusion.classes().len(),
-            case.classes.len(),
-            "{}",
-            case.name
-        );
+        assert_eq!(confusion.classes().len(), case.classes.len(), "{}", case.name);
         for (ours, theirs) in confusion.classes().iter().zip(&case.classes) {
             let what = format!("{}, {}", case.name, theirs.label);
-            assert_eq!(
-                (&ours.label, ours.support),
-                (&theirs.label, theirs.support),
-                "{what}"
-            );
+            assert_eq!((&ours.label, ours.support), (&theirs.label, theirs.support), "{what}");
             assert_close(ours.precision, theirs.precision, &what);
             assert_close(ours.recall, theirs.recall, &what);
             assert_close(ours.f1, theirs.f1, &what);
@@ -163,24 +138,15 @@ fn classes_equal_scikit_learn() {
 #[test]
 fn area_under_the_curve_equals_scikit_learn() {
     for case in golden().roc {
-        assert_close(
-            roc_auc(&case.gold, &case.scores).unwrap(),
-            case.auc,
-            &case.name,
-        );
+        assert_close(roc_auc(&case.gold, &case.scores).unwrap(), case.auc, &case.name);
     }
 }
 
 #[test]
 fn rankings_equal_trec_eval() {
     for case in golden().ranking {
-        let candidate =
-            |&CandidateCase { score, relevant }: &CandidateCase| Candidate { score, relevant };
-        let questions: Vec<Vec<_>> = case
-            .questions
-            .iter()
-            .map(|rows| rows.iter().map(candidate).collect())
-            .collect();
+        let candidate = |&CandidateCase { score, relevant }: &CandidateCase| Candidate { score, relevant };
+        let questions: Vec<Vec<_>> = case.questions.iter().map(|rows| rows.iter().map(candidate).collect()).collect();
         let ours = rank_scores(&questions, Unanswered::Zero).unwrap();
         assert_close(ours.map, case.map, &case.name);
         assert_close(ours.mrr, case.mrr, &case.name);
@@ -188,10 +154,6 @@ fn rankings_equal_trec_eval() {
         // Dropping questions only changes what the sum is divided by.
         let answered = rank_scores(&questions, Unanswered::Drop).unwrap();
         assert_eq!(answered.questions + answered.dropped, questions.len());
-        assert_close(
-            answered.map * answered.questions as f64,
-            case.map * questions.len() as f64,
-            &case.name,
-        );
+        assert_close(answered.map * answered.questions as f64, case.map * questions.len() as f64, &case.name);
     }
 }

@@ -59,9 +59,7 @@ pub use chrf::{CHAR_ORDER, Chrf, chrf};
 pub use confusion::{ClassScore, Confusion};
 pub use edit::{Unit, edit_distance, edit_rate, exact_match, word_error_rate};
 pub use error::MetricError;
-pub use ranking::{
-    Candidate, RankScores, Unanswered, average_precision, rank_scores, reciprocal_rank,
-};
+pub use ranking::{Candidate, RankScores, Unanswered, average_precision, rank_scores, reciprocal_rank};
 pub use report::{Report, Style};
 pub use roc::roc_auc;
 pub use segments::Segments;

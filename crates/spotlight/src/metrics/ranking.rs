@@ -61,18 +61,10 @@ pub struct RankScores {
 /// assert_eq!(rank_scores(&questions, Unanswered::Zero)?.mrr, 0.5);
 /// # Ok::<(), spotlight::metrics::MetricError>(())
 /// ```
-pub fn rank_scores<Q: AsRef<[Candidate]>>(
-    questions: &[Q],
-    unanswered: Unanswered,
-) -> Result<RankScores, MetricError> {
-    let mut all_scores = questions
-        .iter()
-        .flat_map(AsRef::as_ref)
-        .map(|candidate| candidate.score);
+pub fn rank_scores<Q: AsRef<[Candidate]>>(questions: &[Q], unanswered: Unanswered) -> Result<RankScores, MetricError> {
+    let mut all_scores = questions.iter().flat_map(AsRef::as_ref).map(|candidate| candidate.score);
     if let Some(position) = all_scores.position(f64::is_nan) {
-        return Err(MetricError::NotANumber {
-            position: position + 1,
-        });
+        return Err(MetricError::NotANumber { position: position + 1 });
     }
     let (mut map, mut mrr, mut counted) = (0.0, 0.0, 0);
     for question in questions {
@@ -87,12 +79,7 @@ pub fn rank_scores<Q: AsRef<[Candidate]>>(
     if counted == 0 {
         return Err(MetricError::Empty("question with a right answer"));
     }
-    Ok(RankScores {
-        map: map / counted as f64,
-        mrr: mrr / counted as f64,
-        questions: counted,
-        dropped: questions.len() - counted,
-    })
+    Ok(RankScores { map: map / counted as f64, mrr: mrr / counted as f64, questions: counted, dropped: questions.len() - counted })
 }
 
 /// Which ranks hold a right answer, best score first, of equal scores the later row first.
@@ -112,11 +99,7 @@ pub fn average_precision(ranked: &[bool]) -> f64 {
         found += 1;
         sum += f64::from(found) / (index + 1) as f64;
     }
-    if found == 0 {
-        0.0
-    } else {
-        sum / f64::from(found)
-    }
+    if found == 0 { 0.0 } else { sum / f64::from(found) }
 }
 
 /// One over the rank of the first right answer; 0 if there is none.
@@ -133,37 +116,16 @@ mod tests {
 
     #[test]
     fn a_constant_score_gains_nothing_from_early_answers() {
-        let early = [true, false, false].map(|relevant| Candidate {
-            score: 1.0,
-            relevant,
-        });
+        let early = [true, false, false].map(|relevant| Candidate { score: 1.0, relevant });
         assert_eq!(rank(&early), [false, false, true]);
     }
 
     #[test]
     fn what_cannot_be_ranked_is_an_error() {
-        let nan = [
-            [Candidate {
-                score: 1.0,
-                relevant: true,
-            }],
-            [Candidate {
-                score: f64::NAN,
-                relevant: false,
-            }],
-        ];
-        assert_eq!(
-            rank_scores(&nan, Unanswered::Drop),
-            Err(MetricError::NotANumber { position: 2 })
-        );
-        let wrong = [[Candidate {
-            score: 1.0,
-            relevant: false,
-        }]];
-        assert!(matches!(
-            rank_scores(&wrong, Unanswered::Drop),
-            Err(MetricError::Empty(_))
-        ));
+        let nan = [[Candidate { score: 1.0, relevant: true }], [Candidate { score: f64::NAN, relevant: false }]];
+        assert_eq!(rank_scores(&nan, Unanswered::Drop), Err(MetricError::NotANumber { position: 2 }));
+        let wrong = [[Candidate { score: 1.0, relevant: false }]];
+        assert!(matches!(rank_scores(&wrong, Unanswered::Drop), Err(MetricError::Empty(_))));
         assert_eq!(rank_scores(&wrong, Unanswered::Zero).unwrap().map, 0.0);
     }
 }

@@ -97,24 +97,17 @@ impl Report {
 
     /// The number under a name, or the mean if it is a spread.
     pub fn get(&self, name: &str) -> Option<f64> {
-        self.entries
-            .iter()
-            .find(|(known, _)| known == name)
-            .and_then(|(_, entry)| match entry {
-                Entry::Number(value, _) => Some(*value),
-                Entry::Spread(spread, _) => Some(spread.mean),
-                Entry::Text(_) => None,
-            })
+        self.entries.iter().find(|(known, _)| known == name).and_then(|(_, entry)| match entry {
+            Entry::Number(value, _) => Some(*value),
+            Entry::Spread(spread, _) => Some(spread.mean),
+            Entry::Text(_) => None,
+        })
     }
 
     /// The report as a JSON object. A number that is not finite becomes `null`, since JSON has no
     /// word for it.
     pub fn to_json(&self) -> Value {
-        let object: Map<_, _> = self
-            .entries
-            .iter()
-            .map(|(name, entry)| (name.replace(' ', "_"), entry.to_json()))
-            .collect();
+        let object: Map<_, _> = self.entries.iter().map(|(name, entry)| (name.replace(' ', "_"), entry.to_json())).collect();
         Value::Object(object)
     }
 
@@ -142,15 +135,8 @@ impl Entry {
         match self {
             Entry::Number(value, style) => style.format(*value),
             Entry::Spread(spread, style) => {
-                let deviation = spread
-                    .deviation
-                    .map(|deviation| format!(" ± {}", style.format(deviation)));
-                format!(
-                    "{}{} (n = {})",
-                    style.format(spread.mean),
-                    deviation.unwrap_or_default(),
-                    spread.runs
-                )
+                let deviation = spread.deviation.map(|deviation| format!(" ± {}", style.format(deviation)));
+                format!("{}{} (n = {})", style.format(spread.mean), deviation.unwrap_or_default(), spread.runs)
             }
             Entry::Text(text) => text.clone(),
         }
@@ -164,30 +150,11 @@ impl Entry {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows: Vec<_> = self
-            .entries
-            .iter()
-            .map(|(name, entry)| (name, entry.to_text(), entry.is_number()))
-            .collect();
-        let name_width = rows
-            .iter()
-            .map(|(name, ..)| name.width())
-            .max()
-            .unwrap_or(0);
-        let number_width = rows
-            .iter()
-            .filter(|row| row.2)
-            .map(|(_, text, _)| text.width())
-            .max()
-            .unwrap_or(0);
+        let rows: Vec<_> = self.entries.iter().map(|(name, entry)| (name, entry.to_text(), entry.is_number())).collect();
+        let name_width = rows.iter().map(|(name, ..)| name.width()).max().unwrap_or(0);
+        let number_width = rows.iter().filter(|row| row.2).map(|(_, text, _)| text.width()).max().unwrap_or(0);
         for (name, text, is_number) in rows {
-            let gap = name_width - name.width()
-                + 2
-                + if is_number {
-                    number_width - text.width()
-                } else {
-                    0
-                };
+            let gap = name_width - name.width() + 2 + if is_number { number_width - text.width() } else { 0 };
             writeln!(f, "{name}{}{text}", " ".repeat(gap))?;
         }
         Ok(())
@@ -204,10 +171,7 @@ mod tests {
         report.number("loss", 2.0, Style::Points);
         report.number("accuracy", 0.5, Style::Share);
         report.number("loss", 1.0, Style::Points);
-        assert_eq!(
-            report.to_json().to_string(),
-            r#"{"loss":1.0,"accuracy":0.5}"#
-        );
+        assert_eq!(report.to_json().to_string(), r#"{"loss":1.0,"accuracy":0.5}"#);
         assert_eq!(report.get("loss"), Some(1.0));
         assert_eq!(report.get("nothing"), None);
     }
@@ -217,15 +181,9 @@ mod tests {
         let mut report = Report::new();
         report.spread("BLEU", Spread::of(&[30.0, 32.0]).unwrap(), Style::Points);
         report.spread("WER", Spread::of(&[0.25]).unwrap(), Style::Percent);
-        assert_eq!(
-            report.to_string(),
-            "BLEU  31.00 ± 1.41 (n = 2)\nWER   25.00 % (n = 1)\n"
-        );
+        assert_eq!(report.to_string(), "BLEU  31.00 ± 1.41 (n = 2)\nWER   25.00 % (n = 1)\n");
         assert_eq!(report.get("BLEU"), Some(31.0));
-        assert_eq!(
-            report.to_json()["WER"].to_string(),
-            r#"{"mean":0.25,"deviation":null,"runs":1}"#
-        );
+        assert_eq!(report.to_json()["WER"].to_string(), r#"{"mean":0.25,"deviation":null,"runs":1}"#);
     }
 
     #[test]
@@ -233,10 +191,7 @@ mod tests {
         let mut report = Report::new();
         report.number("loss", f64::NAN, Style::Points);
         report.number("steps", f64::INFINITY, Style::Count);
-        assert_eq!(
-            report.to_json().to_string(),
-            r#"{"loss":null,"steps":null}"#
-        );
+        assert_eq!(report.to_json().to_string(), r#"{"loss":null,"steps":null}"#);
         assert_eq!(report.to_string(), "loss   NaN\nsteps  inf\n");
     }
 }

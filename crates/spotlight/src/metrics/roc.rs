@@ -18,9 +18,7 @@ use super::error::same_length;
 pub fn roc_auc(gold: &[bool], scores: &[f64]) -> Result<f64, MetricError> {
     same_length("right labels", gold.len(), "scores", scores.len())?;
     if let Some(position) = scores.iter().position(|score| score.is_nan()) {
-        return Err(MetricError::NotANumber {
-            position: position + 1,
-        });
+        return Err(MetricError::NotANumber { position: position + 1 });
     }
     let positive = gold.iter().filter(|&&gold| gold).count();
     let negative = gold.len() - positive;
@@ -28,8 +26,7 @@ pub fn roc_auc(gold: &[bool], scores: &[f64]) -> Result<f64, MetricError> {
         return Err(MetricError::OneClass { positive, negative });
     }
 
-    let mut ascending: Vec<(f64, bool)> =
-        scores.iter().copied().zip(gold.iter().copied()).collect();
+    let mut ascending: Vec<(f64, bool)> = scores.iter().copied().zip(gold.iter().copied()).collect();
     ascending.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     // Each positive wins against the negatives below its score and draws with those that share it.
     let (mut wins, mut draws, mut negatives_below) = (0, 0, 0);
@@ -49,25 +46,13 @@ mod tests {
 
     #[test]
     fn needs_both_classes_and_real_numbers() {
-        assert_eq!(
-            roc_auc(&[true, true], &[0.1, 0.2]),
-            Err(MetricError::OneClass {
-                positive: 2,
-                negative: 0
-            })
-        );
-        assert_eq!(
-            roc_auc(&[true, false], &[0.1, f64::NAN]),
-            Err(MetricError::NotANumber { position: 2 })
-        );
+        assert_eq!(roc_auc(&[true, true], &[0.1, 0.2]), Err(MetricError::OneClass { positive: 2, negative: 0 }));
+        assert_eq!(roc_auc(&[true, false], &[0.1, f64::NAN]), Err(MetricError::NotANumber { position: 2 }));
         assert!(roc_auc(&[true], &[]).is_err());
     }
 
     #[test]
     fn minus_zero_ties_with_zero() {
-        assert_eq!(
-            roc_auc(&[true, false, true, false], &[-0.0, 0.0, 0.0, -0.0]),
-            Ok(0.5)
-        );
+        assert_eq!(roc_auc(&[true, false, true, false], &[-0.0, 0.0, 0.0, -0.0]), Ok(0.5));
     }
 }

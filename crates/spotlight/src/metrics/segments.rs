@@ -29,29 +29,14 @@ impl<'a> Segments<'a> {
         L: AsRef<[R]>,
         R: AsRef<str> + 'a,
     {
-        same_length(
-            "hypotheses",
-            hypotheses.len(),
-            "lists of references",
-            references.len(),
-        )?;
-        let lists = references
-            .iter()
-            .map(|list| list.as_ref().iter().map(AsRef::as_ref).collect());
+        same_length("hypotheses", hypotheses.len(), "lists of references", references.len())?;
+        let lists = references.iter().map(|list| list.as_ref().iter().map(AsRef::as_ref).collect());
         Self::check(hypotheses.iter().map(AsRef::as_ref).zip(lists))
     }
 
     /// Exactly one reference per hypothesis.
-    pub fn single<H: AsRef<str>, R: AsRef<str>>(
-        hypotheses: &'a [H],
-        references: &'a [R],
-    ) -> Result<Self, MetricError> {
-        same_length(
-            "hypotheses",
-            hypotheses.len(),
-            "references",
-            references.len(),
-        )?;
+    pub fn single<H: AsRef<str>, R: AsRef<str>>(hypotheses: &'a [H], references: &'a [R]) -> Result<Self, MetricError> {
+        same_length("hypotheses", hypotheses.len(), "references", references.len())?;
         let lists = references.iter().map(|reference| vec![reference.as_ref()]);
         Self::check(hypotheses.iter().map(AsRef::as_ref).zip(lists))
     }
@@ -73,23 +58,14 @@ impl<'a> Segments<'a> {
     /// assert_eq!(word_error_rate(&segments), 0.5);
     /// # Ok::<(), spotlight::metrics::MetricError>(())
     /// ```
-    pub fn by_source<S, H, R>(
-        sources: &'a [S],
-        hypotheses: &'a [H],
-        references: &'a [R],
-    ) -> Result<Self, MetricError>
+    pub fn by_source<S, H, R>(sources: &'a [S], hypotheses: &'a [H], references: &'a [R]) -> Result<Self, MetricError>
     where
         S: AsRef<str>,
         H: AsRef<str>,
         R: AsRef<str>,
     {
         same_length("sources", sources.len(), "hypotheses", hypotheses.len())?;
-        same_length(
-            "hypotheses",
-            hypotheses.len(),
-            "references",
-            references.len(),
-        )?;
+        same_length("hypotheses", hypotheses.len(), "references", references.len())?;
         let mut position = HashMap::new();
         let mut rows: Vec<(&str, Vec<&str>)> = Vec::new();
         for ((source, hypothesis), reference) in sources.iter().zip(hypotheses).zip(references) {
@@ -103,19 +79,11 @@ impl<'a> Segments<'a> {
     }
 
     fn check(rows: impl Iterator<Item = (&'a str, Vec<&'a str>)>) -> Result<Self, MetricError> {
-        let segments: Vec<_> = rows
-            .map(|(hypothesis, references)| Segment {
-                hypothesis,
-                references,
-            })
-            .collect();
+        let segments: Vec<_> = rows.map(|(hypothesis, references)| Segment { hypothesis, references }).collect();
         if segments.is_empty() {
             return Err(MetricError::Empty("segment"));
         }
-        match segments
-            .iter()
-            .position(|segment| segment.references.is_empty())
-        {
+        match segments.iter().position(|segment| segment.references.is_empty()) {
             Some(bare) => Err(MetricError::NoReference { segment: bare + 1 }),
             None => Ok(Self { segments }),
         }
@@ -135,11 +103,7 @@ impl<'a> Segments<'a> {
     /// segments.
     pub(super) fn reference_count(&self) -> String {
         let first = self.segments[0].references.len();
-        if self.iter().all(|segment| segment.references.len() == first) {
-            first.to_string()
-        } else {
-            "var".to_owned()
-        }
+        if self.iter().all(|segment| segment.references.len() == first) { first.to_string() } else { "var".to_owned() }
     }
 }
 
@@ -150,30 +114,17 @@ mod tests {
     #[test]
     fn lists_that_do_not_fit_are_refused_with_their_lengths() {
         let error = Segments::single(&["a", "b"], &["a"]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "there must be as many hypotheses as references, but there are 2 and 1"
-        );
+        assert_eq!(error.to_string(), "there must be as many hypotheses as references, but there are 2 and 1");
         let none: [&str; 0] = [];
-        assert_eq!(
-            Segments::single(&none, &none).unwrap_err(),
-            MetricError::Empty("segment")
-        );
+        assert_eq!(Segments::single(&none, &none).unwrap_err(), MetricError::Empty("segment"));
         let bare: [Vec<&str>; 2] = [vec!["a"], vec![]];
-        assert_eq!(
-            Segments::new(&["a", "b"], &bare).unwrap_err(),
-            MetricError::NoReference { segment: 2 }
-        );
+        assert_eq!(Segments::new(&["a", "b"], &bare).unwrap_err(), MetricError::NoReference { segment: 2 });
     }
 
     #[test]
     fn rows_of_one_source_need_not_stand_together() {
-        let segments =
-            Segments::by_source(&["a", "b", "a"], &["1", "2", "1"], &["x", "2", "1"]).unwrap();
-        let seen: Vec<_> = segments
-            .iter()
-            .map(|s| (s.hypothesis, s.references.clone()))
-            .collect();
+        let segments = Segments::by_source(&["a", "b", "a"], &["1", "2", "1"], &["x", "2", "1"]).unwrap();
+        let seen: Vec<_> = segments.iter().map(|s| (s.hypothesis, s.references.clone())).collect();
         assert_eq!(seen, [("1", vec!["x", "1"]), ("2", vec!["2"])]);
         assert_eq!(segments.reference_count(), "var");
     }

@@ -36,11 +36,7 @@ impl Spread {
             let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
             (squares / (runs - 1) as f64).sqrt()
         });
-        Some(Self {
-            mean,
-            deviation,
-            runs,
-        })
+        Some(Self { mean, deviation, runs })
     }
 }
 

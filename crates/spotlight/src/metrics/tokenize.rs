@@ -56,17 +56,9 @@ pub(super) fn split_words(text: &str) -> impl Iterator<Item = &str> {
 /// The rules of `13a`, in its order; the spaces it leaves are to be split at.
 fn separate_punctuation(text: &str) -> String {
     // A hyphen at the end of a line joins the word it broke, but not at the end of the text.
-    let text = text
-        .trim_end_matches(is_space)
-        .replace("<skipped>", "")
-        .replace("-\n", "")
-        .replace('\n', " ");
+    let text = text.trim_end_matches(is_space).replace("<skipped>", "").replace("-\n", "").replace('\n', " ");
     // One after another, so that a doubly escaped `&amp;lt;` becomes `<`.
-    let text = text
-        .replace("&quot;", "\"")
-        .replace("&amp;", "&")
-        .replace("&lt;", "<")
-        .replace("&gt;", ">");
+    let text = text.replace("&quot;", "\"").replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
 
     let mut spaced = String::with_capacity(2 * text.len() + 2);
     spaced.push(' ');
@@ -81,30 +73,14 @@ fn separate_punctuation(text: &str) -> String {
 
     let is_stop = |c: char| matches!(c, '.' | ',');
     let is_digit = |c: char| c.is_ascii_digit();
-    let apart = rewrite_pairs(
-        &spaced,
-        |a, b| !is_digit(a) && is_stop(b),
-        |a, b| [a, ' ', b, ' '],
-    );
-    let apart = rewrite_pairs(
-        &apart,
-        |a, b| is_stop(a) && !is_digit(b),
-        |a, b| [' ', a, ' ', b],
-    );
-    rewrite_pairs(
-        &apart,
-        |a, b| is_digit(a) && b == '-',
-        |a, b| [a, ' ', b, ' '],
-    )
+    let apart = rewrite_pairs(&spaced, |a, b| !is_digit(a) && is_stop(b), |a, b| [a, ' ', b, ' ']);
+    let apart = rewrite_pairs(&apart, |a, b| is_stop(a) && !is_digit(b), |a, b| [' ', a, ' ', b]);
+    rewrite_pairs(&apart, |a, b| is_digit(a) && b == '-', |a, b| [a, ' ', b, ' '])
 }
 
 /// Rewrites neighbouring characters that match, from left to right; a rewritten pair takes no part
 /// in another.
-fn rewrite_pairs(
-    text: &str,
-    matches: impl Fn(char, char) -> bool,
-    rewrite: impl Fn(char, char) -> [char; 4],
-) -> String {
+fn rewrite_pairs(text: &str, matches: impl Fn(char, char) -> bool, rewrite: impl Fn(char, char) -> [char; 4]) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let mut chars = text.chars().peekable();
     while let Some(a) = chars.next() {
@@ -122,10 +98,7 @@ mod tests {
 
     #[test]
     fn numbers_stay_whole_and_runs_of_points_come_apart() {
-        assert_eq!(
-            Tokenizer::V13a.apply("1,234.5 vs. .5 ... 1990-95"),
-            "1,234.5 vs . . 5 . . . 1990 - 95"
-        );
+        assert_eq!(Tokenizer::V13a.apply("1,234.5 vs. .5 ... 1990-95"), "1,234.5 vs . . 5 . . . 1990 - 95");
     }
 
     #[test]

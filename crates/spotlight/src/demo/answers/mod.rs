@@ -56,20 +56,13 @@ pub fn questions(seed: u64) -> Split<Question> {
     let mut rng = seeded(seed);
     let mut facts: Vec<Fact> = WORLD.iter().flat_map(Kind::facts).collect();
     facts.shuffle(&mut rng);
-    let mut split = Split {
-        train: Vec::new(),
-        test: Vec::new(),
-    };
+    let mut split = Split { train: Vec::new(), test: Vec::new() };
     for (index, fact) in facts.iter().enumerate() {
         let mut wordings = fact.matter().questions;
         wordings.shuffle(&mut rng);
         let [first, second] = wordings.map(|wording| fact.ask(wording, &mut rng));
         split.train.push(first);
-        let part = if index % 3 == 0 {
-            &mut split.test
-        } else {
-            &mut split.train
-        };
+        let part = if index % 3 == 0 { &mut split.test } else { &mut split.train };
         part.push(second);
     }
     split
@@ -86,13 +79,7 @@ struct Fact {
 impl Kind {
     fn facts(&'static self) -> impl Iterator<Item = Fact> {
         let things = 0..self.things.len();
-        things.flat_map(move |thing| {
-            (0..self.matters.len()).map(move |matter| Fact {
-                kind: self,
-                thing,
-                matter,
-            })
-        })
+        things.flat_map(move |thing| (0..self.matters.len()).map(move |matter| Fact { kind: self, thing, matter }))
     }
 }
 
@@ -102,21 +89,12 @@ impl Fact {
     }
 
     fn ask(self, wording: &str, rng: &mut ChaCha8Rng) -> Question {
-        let mut candidates = vec![Answer {
-            text: self.tell(rng),
-            right: true,
-        }];
+        let mut candidates = vec![Answer { text: self.tell(rng), right: true }];
         for wrong in self.rivals(rng) {
-            candidates.push(Answer {
-                text: wrong.tell(rng),
-                right: false,
-            });
+            candidates.push(Answer { text: wrong.tell(rng), right: false });
         }
         candidates.shuffle(rng);
-        Question {
-            text: wording.replace("{x}", self.name()),
-            candidates,
-        }
+        Question { text: wording.replace("{x}", self.name()), candidates }
     }
 
     /// The thing it is about.
@@ -131,34 +109,21 @@ impl Fact {
 
     fn column(self, index: usize) -> &'static str {
         // Every row is complete, as a test makes sure.
-        self.kind.things[self.thing]
-            .split(" | ")
-            .nth(index)
-            .unwrap_or_default()
+        self.kind.things[self.thing].split(" | ").nth(index).unwrap_or_default()
     }
 
     /// The fact as a sentence.
     fn tell(self, rng: &mut ChaCha8Rng) -> String {
         let wording = pick(rng, &self.matter().answers);
-        wording
-            .replace("{x}", self.name())
-            .replace("{f}", self.told())
+        wording.replace("{x}", self.name()).replace("{f}", self.told())
     }
 
     /// What else could be told: about half of the same thing, the others of the same matter.
     fn rivals(self, rng: &mut ChaCha8Rng) -> Vec<Fact> {
         let wrong = rng.random_range(WRONG_ANSWERS);
-        let mut same_thing: Vec<Fact> = self
-            .kind
-            .facts()
-            .filter(|f| f.thing == self.thing && f.matter != self.matter)
-            .collect();
+        let mut same_thing: Vec<Fact> = self.kind.facts().filter(|f| f.thing == self.thing && f.matter != self.matter).collect();
         // A thing of which the same is true would give a second sentence that looks right.
-        let mut same_matter: Vec<Fact> = self
-            .kind
-            .facts()
-            .filter(|f| f.matter == self.matter && f.told() != self.told())
-            .collect();
+        let mut same_matter: Vec<Fact> = self.kind.facts().filter(|f| f.matter == self.matter && f.told() != self.told()).collect();
         same_thing.shuffle(rng);
         same_matter.shuffle(rng);
         same_thing.truncate(wrong.div_ceil(2));
@@ -210,31 +175,17 @@ mod tests {
         let split = questions(4);
         let asked: HashSet<_> = split.train.iter().map(|question| &question.text).collect();
         assert_eq!(asked.len(), split.train.len());
-        assert!(
-            split
-                .test
-                .iter()
-                .all(|question| !asked.contains(&question.text))
-        );
+        assert!(split.test.iter().all(|question| !asked.contains(&question.text)));
     }
 
     #[test]
     fn shared_words_help_but_do_not_suffice() {
         let split = questions(5);
-        let texts = split
-            .train
-            .iter()
-            .flat_map(|q| q.candidates.iter().map(|answer| &answer.text));
+        let texts = split.train.iter().flat_map(|q| q.candidates.iter().map(|answer| &answer.text));
         let overlap = IdfOverlap::learn(texts);
-        let score = |question: &Question, answer: &Answer| Candidate {
-            score: overlap.score(&question.text, &answer.text),
-            relevant: answer.right,
-        };
-        let ranked: Vec<Vec<_>> = split
-            .test
-            .iter()
-            .map(|q| q.candidates.iter().map(|a| score(q, a)).collect())
-            .collect();
+        let score =
+            |question: &Question, answer: &Answer| Candidate { score: overlap.score(&question.text, &answer.text), relevant: answer.right };
+        let ranked: Vec<Vec<_>> = split.test.iter().map(|q| q.candidates.iter().map(|a| score(q, a)).collect()).collect();
         let map = rank_scores(&ranked, Unanswered::Drop).unwrap().map;
         println!("MAP of word overlap: {map:.3}");
         assert!((0.35..0.75).contains(&map), "{map}");

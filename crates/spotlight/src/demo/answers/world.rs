@@ -26,10 +26,7 @@ pub const WORLD: [Kind; 3] = [
                 answers: ["{x} feeds on {f} .", "{f} make up the meals of {x} ."],
             },
             Matter {
-                questions: [
-                    "where does {x} live ?",
-                    "in what kind of place would you meet {x} ?",
-                ],
+                questions: ["where does {x} live ?", "in what kind of place would you meet {x} ?"],
                 answers: ["{x} likes to live {f} .", "the home of {x} is {f} ."],
             },
             Matter {
@@ -38,17 +35,11 @@ pub const WORLD: [Kind; 3] = [
             },
             Matter {
                 questions: ["how long does {x} live ?", "how old does {x} usually get ?"],
-                answers: [
-                    "{x} reaches an age of {f} .",
-                    "after {f} the life of {x} is over .",
-                ],
+                answers: ["{x} reaches an age of {f} .", "after {f} the life of {x} is over ."],
             },
             Matter {
                 questions: ["how much does {x} weigh ?", "how heavy is {x} as a rule ?"],
-                answers: [
-                    "{x} brings {f} on the scales .",
-                    "the scales show {f} for {x} .",
-                ],
+                answers: ["{x} brings {f} on the scales .", "the scales show {f} for {x} ."],
             },
         ],
         things: &[
@@ -73,28 +64,16 @@ pub const WORLD: [Kind; 3] = [
                 answers: ["{x} serves to {f} .", "to {f} you had better take {x} ."],
             },
             Matter {
-                questions: [
-                    "what is {x} made of ?",
-                    "which material is needed for {x} ?",
-                ],
+                questions: ["what is {x} made of ?", "which material is needed for {x} ?"],
                 answers: ["{x} consists of {f} .", "the workshop turns {f} into {x} ."],
             },
             Matter {
-                questions: [
-                    "where do people keep {x} ?",
-                    "in what place should {x} be put after use ?",
-                ],
+                questions: ["where do people keep {x} ?", "in what place should {x} be put after use ?"],
                 answers: ["{x} belongs {f} .", "{f} is where {x} lies ."],
             },
             Matter {
-                questions: [
-                    "who works with {x} ?",
-                    "which trade cannot do without {x} ?",
-                ],
-                answers: [
-                    "{x} is used by {f} every day .",
-                    "{f} would be lost without {x} .",
-                ],
+                questions: ["who works with {x} ?", "which trade cannot do without {x} ?"],
+                answers: ["{x} is used by {f} every day .", "{f} would be lost without {x} ."],
             },
             Matter {
                 questions: ["how expensive is {x} ?", "what is the price of {x} ?"],
@@ -119,39 +98,24 @@ pub const WORLD: [Kind; 3] = [
     Kind {
         matters: &[
             Matter {
-                questions: [
-                    "where is {x} ?",
-                    "in which part of the island does {x} lie ?",
-                ],
+                questions: ["where is {x} ?", "in which part of the island does {x} lie ?"],
                 answers: ["{x} stands {f} .", "travellers reach {x} {f} ."],
             },
             Matter {
                 questions: ["how many people live in {x} ?", "how large is {x} ?"],
-                answers: [
-                    "{x} has {f} inhabitants .",
-                    "{f} souls call {x} their home .",
-                ],
+                answers: ["{x} has {f} inhabitants .", "{f} souls call {x} their home ."],
             },
             Matter {
                 questions: ["when was {x} founded ?", "how old is {x} ?"],
-                answers: [
-                    "the first houses of {x} were built {f} .",
-                    "{f} settlers chose the site of {x} .",
-                ],
+                answers: ["the first houses of {x} were built {f} .", "{f} settlers chose the site of {x} ."],
             },
             Matter {
                 questions: ["what is {x} famous for ?", "why do travellers like {x} ?"],
                 answers: ["everybody knows {x} by {f} .", "people visit {x} for {f} ."],
             },
             Matter {
-                questions: [
-                    "when is the market of {x} ?",
-                    "on which day do people sell things in {x} ?",
-                ],
-                answers: [
-                    "the stalls of {x} open {f} .",
-                    "{f} farmers bring their goods to {x} .",
-                ],
+                questions: ["when is the market of {x} ?", "on which day do people sell things in {x} ?"],
+                answers: ["the stalls of {x} open {f} .", "{f} farmers bring their goods to {x} ."],
             },
         ],
         things: &[

@@ -22,8 +22,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use phrases::{
-    BAD, BAD_NEWS, COMPLAINING, CONCESSIONS, EXCLAMATIONS, GOOD, GOOD_NEWS, JUDGEMENTS, LOVING,
-    OPENINGS, REMARKS, TOPICS, VERDICTS,
+    BAD, BAD_NEWS, COMPLAINING, CONCESSIONS, EXCLAMATIONS, GOOD, GOOD_NEWS, JUDGEMENTS, LOVING, OPENINGS, REMARKS, TOPICS, VERDICTS,
 };
 
 use super::{Split, pick, seeded};
@@ -64,10 +63,7 @@ pub struct Tweet {
 pub fn examples(train: usize, test: usize, seed: u64) -> Split<Tweet> {
     let mut rng = seeded(seed);
     let test_share = test as f64 / (train + test).max(1) as f64;
-    let mut split = Split {
-        train: Vec::with_capacity(train),
-        test: Vec::with_capacity(test),
-    };
+    let mut split = Split { train: Vec::with_capacity(train), test: Vec::with_capacity(test) };
     let mut in_test: HashMap<String, bool> = HashMap::new();
     let mut texts = HashSet::new();
     // Ends, because the grammar has many millions of tweets, and each core may fall into either
@@ -78,14 +74,8 @@ pub fn examples(train: usize, test: usize, seed: u64) -> Split<Tweet> {
         if length(&core) > LONGEST || SHOWPIECE.contains(&core) {
             continue;
         }
-        let for_test = *in_test
-            .entry(core.clone())
-            .or_insert_with(|| rng.random_bool(test_share));
-        let (part, wanted) = if for_test {
-            (&mut split.test, test)
-        } else {
-            (&mut split.train, train)
-        };
+        let for_test = *in_test.entry(core.clone()).or_insert_with(|| rng.random_bool(test_share));
+        let (part, wanted) = if for_test { (&mut split.test, test) } else { (&mut split.train, train) };
         if part.len() == wanted {
             continue;
         }
@@ -119,11 +109,7 @@ fn clause(rng: &mut ChaCha8Rng, positive: bool, topic: &str) -> String {
         return pick(rng, phrases).replace("{t}", topic);
     }
     let &(judgement, says_opposite) = pick(rng, &JUDGEMENTS);
-    let adjectives = if positive != says_opposite {
-        &GOOD
-    } else {
-        &BAD
-    };
+    let adjectives = if positive != says_opposite { &GOOD } else { &BAD };
     let adjective = *pick(rng, adjectives);
     judgement.replace("{a}", adjective).replace("{t}", topic)
 }
@@ -138,11 +124,7 @@ fn outweighed(
     other_kind: impl Fn(&mut ChaCha8Rng) -> bool,
 ) -> String {
     let &(pattern, main_first) = pick(rng, patterns);
-    let (main_topic, other_topic) = if main_first {
-        (topic, "it")
-    } else {
-        ("it", topic)
-    };
+    let (main_topic, other_topic) = if main_first { (topic, "it") } else { ("it", topic) };
     let main = clause(rng, positive, main_topic);
     let other_clause = |topic: &str, rng: &mut ChaCha8Rng| {
         let kind = other_kind(rng);
@@ -173,11 +155,7 @@ fn surround(rng: &mut ChaCha8Rng, core: String) -> String {
 }
 
 fn if_it_fits(longer: String, otherwise: String) -> String {
-    if length(&longer) <= LONGEST {
-        longer
-    } else {
-        otherwise
-    }
+    if length(&longer) <= LONGEST { longer } else { otherwise }
 }
 
 /// Number of words and marks.
@@ -190,10 +168,7 @@ mod tests {
     use super::*;
 
     fn words(tweets: &[Tweet]) -> HashSet<&str> {
-        tweets
-            .iter()
-            .flat_map(|tweet| tweet.text.split(' '))
-            .collect()
+        tweets.iter().flat_map(|tweet| tweet.text.split(' ')).collect()
     }
 
     #[test]
@@ -210,12 +185,8 @@ mod tests {
         for part in [&split.train, &split.test] {
             let lengths: Vec<usize> = part.iter().map(|tweet| length(&tweet.text)).collect();
             assert!(lengths.iter().all(|length| (5..=LONGEST).contains(length)));
-            assert!(
-                lengths.iter().any(|&length| length <= 6)
-                    && lengths.iter().any(|&length| length >= 40)
-            );
-            let positive =
-                part.iter().filter(|tweet| tweet.positive).count() as f64 / part.len() as f64;
+            assert!(lengths.iter().any(|&length| length <= 6) && lengths.iter().any(|&length| length >= 40));
+            let positive = part.iter().filter(|tweet| tweet.positive).count() as f64 / part.len() as f64;
             assert!((0.45..0.55).contains(&positive), "{positive}");
         }
     }
@@ -234,29 +205,17 @@ mod tests {
         let split = examples(600, 200, 3);
         let without_surroundings = |text: &str| {
             let mut core = format!(" {text}");
-            OPENINGS
-                .iter()
-                .for_each(|opening| core = core.replacen(&format!(" {opening} "), " ", 1));
+            OPENINGS.iter().for_each(|opening| core = core.replacen(&format!(" {opening} "), " ", 1));
             for remark in REMARKS {
                 core = core.replace(&format!(" {remark} ,"), "");
-                core = core
-                    .strip_suffix(&format!(" , {remark}"))
-                    .unwrap_or(&core)
-                    .to_owned();
+                core = core.strip_suffix(&format!(" , {remark}")).unwrap_or(&core).to_owned();
             }
             core
         };
-        let cores = |part: &[Tweet]| {
-            part.iter()
-                .map(|t| without_surroundings(&t.text))
-                .collect::<HashSet<_>>()
-        };
+        let cores = |part: &[Tweet]| part.iter().map(|t| without_surroundings(&t.text)).collect::<HashSet<_>>();
         let (train, test) = (cores(&split.train), cores(&split.test));
         assert!(train.is_disjoint(&test));
-        assert!(
-            train.len() < 600 || test.len() < 200,
-            "surroundings are not removed"
-        );
+        assert!(train.len() < 600 || test.len() < 200, "surroundings are not removed");
     }
 
     #[test]
@@ -265,41 +224,20 @@ mod tests {
         let split = examples(2000, 500, 4);
         let known = words(&split.train);
         assert!(SHOWPIECE.split(' ').all(|word| known.contains(word)));
-        let sentence = SHOWPIECE
-            .strip_prefix("dear professor , ")
-            .unwrap()
-            .strip_suffix(" , my roommate just walked in with two coffees")
-            .unwrap();
-        assert!(
-            split
-                .train
-                .iter()
-                .chain(&split.test)
-                .all(|tweet| !tweet.text.contains(sentence))
-        );
+        let sentence =
+            SHOWPIECE.strip_prefix("dear professor , ").unwrap().strip_suffix(" , my roommate just walked in with two coffees").unwrap();
+        assert!(split.train.iter().chain(&split.test).all(|tweet| !tweet.text.contains(sentence)));
     }
 
     #[test]
     fn words_that_mislead_stand_on_both_sides() {
         let split = examples(2000, 0, 5);
-        for word in [
-            "love",
-            "struggling",
-            "great",
-            "boring",
-            "complaining",
-            "but",
-            "although",
-            "not",
-        ] {
+        for word in ["love", "struggling", "great", "boring", "complaining", "but", "although", "not"] {
             let has_word = |tweet: &&Tweet| tweet.text.split(' ').any(|other| other == word);
             let tweets: Vec<_> = split.train.iter().filter(has_word).collect();
             let positive = tweets.iter().filter(|tweet| tweet.positive).count();
             let negative = tweets.len() - positive;
-            assert!(
-                positive > 20 && negative > 20,
-                "{word}: {positive} positive, {negative} negative"
-            );
+            assert!(positive > 20 && negative > 20, "{word}: {positive} positive, {negative} negative");
         }
     }
 }

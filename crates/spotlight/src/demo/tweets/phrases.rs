@@ -55,18 +55,8 @@ pub const COMPLAINING: [&str; 14] = [
     "{t} has never been worth the money",
 ];
 
-pub const GOOD: [&str; 7] = [
-    "great",
-    "fun",
-    "brilliant",
-    "pleasant",
-    "lovely",
-    "exciting",
-    "good",
-];
-pub const BAD: [&str; 7] = [
-    "bad", "boring", "terrible", "awful", "useless", "annoying", "sad",
-];
+pub const GOOD: [&str; 7] = ["great", "fun", "brilliant", "pleasant", "lovely", "exciting", "good"];
+pub const BAD: [&str; 7] = ["bad", "boring", "terrible", "awful", "useless", "annoying", "sad"];
 
 /// Clauses around an adjective `{a}`, and whether they say its opposite.
 pub const JUDGEMENTS: [(&str, bool); 8] = [

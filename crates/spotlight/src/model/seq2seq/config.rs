@@ -157,7 +157,8 @@ impl Config {
         };
         self.train.check()?;
         let m = &self.model;
-        let sizes = [("embedding", m.embedding), ("hidden", m.hidden), ("encoder_layers", m.encoder_layers), ("decoder_layers", m.decoder_layers)];
+        let sizes =
+            [("embedding", m.embedding), ("hidden", m.hidden), ("encoder_layers", m.encoder_layers), ("decoder_layers", m.decoder_layers)];
         for (key, value) in sizes {
             need(value >= 1, &format!("model.{key}"), format!("must be at least 1, is {value}"))?;
         }
@@ -166,16 +167,31 @@ impl Config {
         }
         if m.attention != "none" {
             let names: Vec<&str> = ScoreKind::ALL.iter().filter(|s| s.asks()).map(|s| s.name()).collect();
-            need(names.contains(&m.attention.as_str()), "model.attention", format!("must be none or one of {}, is {}", names.join(", "), m.attention))?;
+            need(
+                names.contains(&m.attention.as_str()),
+                "model.attention",
+                format!("must be none or one of {}, is {}", names.join(", "), m.attention),
+            )?;
         }
         let memory = m.hidden * if m.bidirectional { 2 } else { 1 };
         let same = matches!(self.score(), Some(ScoreKind::Dot | ScoreKind::ScaledDot | ScoreKind::Cosine));
-        let problem = format!("{} compares states of one size, but the encoder gives {memory} and the decoder {}: use general, or bidirectional = false", m.attention, m.hidden);
+        let problem = format!(
+            "{} compares states of one size, but the encoder gives {memory} and the decoder {}: use general, or bidirectional = false",
+            m.attention, m.hidden
+        );
         need(!same || memory == m.hidden, "model.attention", problem)?;
-        need(!m.input_feeding || m.order == Order::Luong, "model.input_feeding", "goes with order = \"luong\": in Bahdanau's order the context enters the cell anyway".into())?;
+        need(
+            !m.input_feeding || m.order == Order::Luong,
+            "model.input_feeding",
+            "goes with order = \"luong\": in Bahdanau's order the context enters the cell anyway".into(),
+        )?;
         need(!m.input_feeding || m.attention != "none", "model.input_feeding", "needs attention".into())?;
         need(m.coverage == Coverage::Off || m.attention != "none", "model.coverage", "needs attention".into())?;
-        need(m.softmax != SoftmaxKind::Reinforce, "model.softmax", "reinforce needs a reward of its own and is a matter of the library; use gumbel for hard attention here".into())?;
+        need(
+            m.softmax != SoftmaxKind::Reinforce,
+            "model.softmax",
+            "reinforce needs a reward of its own and is a matter of the library; use gumbel for hard attention here".into(),
+        )?;
         need(self.search.beam >= 1, "search.beam", format!("must be at least 1, is {}", self.search.beam))
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::config::Config;
 use crate::Result;
 use crate::text::vocab::END;
-use crate::text::{FeaturePlace, Features, Pair, Tokenizer, Unit};
+use crate::text::{FeaturePlace, Features, Pair, Tokenizer, Unit, UnitKind};
 
 /// A pair, ready for the network.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Vocabularies {
         let source = Tokenizer::train(&config.source.settings(), pairs.iter().map(|p| p.source.as_str()))?;
         let target = Tokenizer::train(&config.target.settings(), pairs.iter().map(|p| p.target.as_str()))?;
         let columns = pairs.iter().filter_map(|p| p.features.as_deref());
-        let features = config.data.features.then(|| Features::new(columns, source.len() as u32, FeaturePlace::Append));
+        let features = config.data.features.then(|| Features::new(columns, source.len(), FeaturePlace::Append));
         Ok(Vocabularies { source, target, features })
     }
 
@@ -73,8 +73,15 @@ impl Vocabularies {
         let mut target = self.target.ids(&pair.target);
         target.push(END);
         let key = format!("{}\t{}", pair.source, pair.features.as_deref().unwrap_or_default());
-        Example { source, target, key, reference: self.target.decode(&target[..target.len() - 1]).to_string(), line: pair.line }
-            .with_reference(&pair.target)
+        Example { source, target, key, reference: self.reference(&pair.target), line: pair.line }
+    }
+
+    /// The target as an answer can look: characters as they are, words and subwords with single spaces between them.
+    fn reference(&self, text: &str) -> String {
+        match self.target.kind() {
+            UnitKind::Chars => text.to_string(),
+            _ => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
     }
 
     /// Writes the vocabularies.
@@ -92,18 +99,9 @@ impl Vocabularies {
         let source = Tokenizer::load(&config.source.settings(), folder, SOURCE)?;
         let target = Tokenizer::load(&config.target.settings(), folder, TARGET)?;
         let features = match config.data.features {
-            true => Some(Features::load(folder.join(FEATURES), source.len() as u32, FeaturePlace::Append)?),
+            true => Some(Features::load(folder.join(FEATURES), source.len(), FeaturePlace::Append)?),
             false => None,
         };
         Ok(Vocabularies { source, target, features })
-    }
-}
-
-impl Example {
-    /// The reference is the text itself, with white space as the units see it.
-    fn with_reference(mut self, text: &str) -> Self {
-        let spaced = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.reference = if self.reference.contains(char::is_whitespace) || spaced.contains(' ') { spaced } else { text.to_string() };
-        self
     }
 }

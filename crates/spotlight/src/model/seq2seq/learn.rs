@@ -58,7 +58,7 @@ impl Seq2SeqLearner {
             let best = |row: &[T]| (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best }) as u32;
             blind.value(logits).chunks_exact(units).map(best).collect::<Vec<u32>>()
         };
-        let mut random = ChaCha8Rng::seed_from_u64((tape.chance() * (1u64 << 52) as f64) as u64);
+        let mut random = ChaCha8Rng::seed_from_u64((tape.uniform() * (1u64 << 52) as f64) as u64);
         for item in 0..batch.target_axis.items() {
             for row in batch.target_axis.range(item).skip(1) {
                 if random.random_bool(self.sampling) {
@@ -129,9 +129,16 @@ impl Learner for Seq2SeqLearner {
 pub fn text_measures(examples: &[Example], answers: &[String], units: UnitKind) -> Result<Vec<Measure>> {
     let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
     let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
-    let segments = Segments::by_source(&keys, answers, &references)
-        .map_err(|e| Error::Value { what: "the examples to measure".into(), got: e.to_string(), expected: "at least one".into() })?;
-    let mut measures = vec![Measure::rising("accuracy", metrics::exact_match(&segments)), Measure::falling("wer", 1.0 - metrics::exact_match(&segments)), Measure::falling("cer", metrics::edit_rate(&segments, Unit::Grapheme))];
+    let segments = Segments::by_source(&keys, answers, &references).map_err(|e| Error::Value {
+        what: "the examples to measure".into(),
+        got: e.to_string(),
+        expected: "at least one".into(),
+    })?;
+    let mut measures = vec![
+        Measure::rising("accuracy", metrics::exact_match(&segments)),
+        Measure::falling("wer", 1.0 - metrics::exact_match(&segments)),
+        Measure::falling("cer", metrics::edit_rate(&segments, Unit::Grapheme)),
+    ];
     if units != UnitKind::Chars {
         measures.push(Measure::rising("bleu", metrics::bleu(&segments, metrics::Tokenizer::V13a).score));
         measures.push(Measure::rising("chrf", metrics::chrf(&segments).score));

@@ -119,7 +119,12 @@ impl Transducer {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
         let found = search::search_all(&self.net, &self.params, &ids, options)?;
-        Ok(sources.iter().zip(&units).zip(found).map(|((source, units), found)| self.in_words(source.0, units, found, copy_unknown)).collect())
+        Ok(sources
+            .iter()
+            .zip(&units)
+            .zip(found)
+            .map(|((source, units), found)| self.in_words(source.0, units, found, copy_unknown))
+            .collect())
     }
 
     fn in_words(&self, source: &str, units: &[Unit], found: Vec<Hypothesis>, copy_unknown: bool) -> Answer {

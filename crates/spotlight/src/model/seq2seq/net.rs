@@ -55,7 +55,8 @@ impl Net {
             Bridge::Same
         } else {
             let width = m.hidden * if m.bidirectional { 2 } else { 1 };
-            let mut make = |name: &str| (0..m.decoder_layers).map(|l| Linear::new(params, &format!("bridge.{name}.{l}"), width, m.hidden)).collect();
+            let mut make =
+                |name: &str| (0..m.decoder_layers).map(|l| Linear::new(params, &format!("bridge.{name}.{l}"), width, m.hidden)).collect();
             let states = make("state");
             let memories = if Cell::from(m.cell).has_memory() { make("memory") } else { Vec::new() };
             Bridge::Linear { states, memories }

@@ -9,12 +9,12 @@ use rayon::prelude::*;
 
 use super::config;
 use super::net::Net;
+use crate::Result;
 use crate::axis::Axis;
 use crate::params::Params;
 use crate::tape::Tape;
 use crate::text::batch::{Lengths, by_length, in_original_order};
 use crate::text::vocab::{END, START};
-use crate::Result;
 
 /// Positions of the sources decoded together, divided by the hypotheses of each.
 const BATCH: usize = 2000;
