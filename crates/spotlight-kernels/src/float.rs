@@ -54,6 +54,8 @@ pub trait Float:
     fn sqrt(self) -> Self;
     /// Absolute value.
     fn abs(self) -> Self;
+    /// The error function, to the last place.
+    fn erf(self) -> Self;
     /// Whether this is neither infinite nor NaN.
     fn is_finite(self) -> bool;
     /// Runs `f` with this thread's scratch buffer number `slot`, grown to at least `len` numbers. Its content is arbitrary.
@@ -148,6 +150,9 @@ macro_rules! common {
         #[inline(always)]
         fn abs(self) -> Self {
             Self::abs(self)
+        }
+        fn erf(self) -> Self {
+            libm::erf(self as f64) as Self
         }
         #[inline(always)]
         fn is_finite(self) -> bool {

@@ -152,8 +152,16 @@ impl<'p, T: Float> Tape<'p, T> {
         self.unary(x, |x| T::max(x, T::ZERO), |x, _| if x > T::ZERO { T::ONE } else { T::ZERO })
     }
 
-    /// `x Φ(x)`, with the normal distribution function in its `tanh` form. Hendrycks and Gimpel, 2016.
+    /// `x Φ(x)`, with the normal distribution function `Φ`, exactly. Hendrycks and Gimpel, 2016.
     pub fn gelu(&self, x: Var) -> Var {
+        let (half, root_half) = (T::from_f64(0.5), T::from_f64(std::f64::consts::FRAC_1_SQRT_2));
+        let density = T::from_f64(1.0 / std::f64::consts::TAU.sqrt());
+        let phi = move |x: T| half * (T::ONE + (x * root_half).erf());
+        self.unary(x, move |x| x * phi(x), move |x, _| phi(x) + x * density * (-half * x * x).exp())
+    }
+
+    /// [`Tape::gelu`] with `Φ` approximated by a `tanh`, less than 1e-3 away: what GPT-2 was trained with, and several times as fast.
+    pub fn gelu_tanh(&self, x: Var) -> Var {
         let root = T::from_f64((2.0 / std::f64::consts::PI).sqrt());
         let (cubic, half, three) = (T::from_f64(0.044715), T::from_f64(0.5), T::from_f64(3.0));
         let inner = move |x: T| (root * (x + cubic * x * x * x)).tanh();
