@@ -201,11 +201,18 @@ impl<'p, T: Float> Tape<'p, T> {
         let (m, left, right) = (self.shape(mask), self.shape(a), self.shape(b));
         let size = |i: fn(Shape) -> usize| spread_size(spread_size(i(left), i(right)), i(m));
         let result = (size(|s| s.0), size(|s| s.1));
-        let (Some(sm), Some(sa), Some(sb)) = (Spread::of(m, result), Spread::of(left, result), Spread::of(right, result)) else {
+        let (Some(sa), Some(sb)) = (Spread::of(left, result), Spread::of(right, result)) else {
             return Err(Error::Shapes { op: "select", left, right });
         };
+        let Some(sm) = Spread::of(m, result) else {
+            return Err(Error::Shapes { op: "select (mask)", left: m, right: result });
+        };
         let (rows, cols) = result;
-        let axis = [a, b, mask].iter().filter(|&&x| self.shape(x).0 == rows).find_map(|&x| self.axis(x));
+        let mut on: Option<Var> = None;
+        for x in [a, b, mask].into_iter().filter(|&x| self.shape(x).0 == rows && self.axis(x).is_some()) {
+            self.common_axis("select", *on.get_or_insert(x), x)?;
+        }
+        let axis = on.and_then(|x| self.axis(x));
         let mut value = self.buffer(rows * cols);
         {
             let (mv, av, bv) = (self.value(mask), self.value(a), self.value(b));
@@ -301,7 +308,7 @@ impl<'p, T: Float> Tape<'p, T> {
                 for (&part, &width) in parts.iter().zip(&widths) {
                     if back.grads.wants(part) {
                         let d = back.grads.of(part);
-                        for (d, dy) in d.chunks_exact_mut(width.max(1)).zip(dy.chunks_exact(cols)) {
+                        for (d, dy) in d.chunks_exact_mut(width.max(1)).zip(dy.chunks_exact(cols.max(1))) {
                             map::add_assign(d, &dy[from..from + width]);
                         }
                     }
@@ -314,8 +321,9 @@ impl<'p, T: Float> Tape<'p, T> {
     /// The features `from..from + width` of every row.
     pub fn slice(&self, x: Var, from: usize, width: usize) -> Result<Var> {
         let (rows, cols) = self.shape(x);
-        if from + width > cols {
-            return Err(Error::Shape { op: "slice", expected: format!("at least {} columns", from + width), got: (rows, cols) });
+        if from.saturating_add(width) > cols {
+            let expected = format!("at least {} columns", from.saturating_add(width));
+            return Err(Error::Shape { op: "slice", expected, got: (rows, cols) });
         }
         let mut value = self.buffer(rows * width);
         copy_columns(&self.value(x), cols, from, &mut value, width, 0, width);
@@ -329,9 +337,17 @@ impl<'p, T: Float> Tape<'p, T> {
         }))
     }
 
-    /// The inner product of each row of `a` with the same row of `b`.
+    /// The inner product of each row of `a` with the same row of `b`. A table of one row goes with every row of the other.
     pub fn dot(&self, a: Var, b: Var) -> Result<Var> {
+        self.expect_same_features("dot", a, b)?;
         self.row_sum(self.mul(a, b)?)
+    }
+
+    /// Rows of two tables can only be compared if they have the same features.
+    fn expect_same_features(&self, op: &'static str, a: Var, b: Var) -> Result<()> {
+        let (left, right) = (self.shape(a), self.shape(b));
+        let rows_fit = left.0 == right.0 || left.0 == 1 || right.0 == 1;
+        if left.1 == right.1 && rows_fit { Ok(()) } else { Err(Error::Shapes { op, left, right }) }
     }
 
     /// The length of each row; its derivative at 0 is taken as 0.
@@ -342,6 +358,7 @@ impl<'p, T: Float> Tape<'p, T> {
 
     /// The cosine of the angle between each row of `a` and the same row of `b`; 0 where one of them is 0.
     pub fn cosine(&self, a: Var, b: Var) -> Result<Var> {
+        self.expect_same_features("cosine", a, b)?;
         let lengths = self.mul(self.norm(a)?, self.norm(b)?)?;
         // Dividing by the product or a tiny number, whichever is larger, as PyTorch does.
         let tiny = T::from_f64(1e-8);

@@ -24,10 +24,7 @@ impl textual::Paint for Shades {
 
     fn row_unit(&self, unit: &str, columns: usize) -> Label {
         let label = label::ascii(unit, columns.saturating_sub(2));
-        Label {
-            text: format!("'{}'", label.text),
-            width: label.width + 2,
-        }
+        Label { text: format!("'{}'", label.text), width: label.width + 2 }
     }
 
     fn text(&self, text: &str, columns: usize) -> Label {

@@ -108,15 +108,11 @@ fn block(id: &str, data: &impl Serialize) -> Result<String, Error> {
     let mut escaped = String::with_capacity(json.len() + json.len() / 8);
     for c in json.chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\u{7f}'..='\u{9f}' => {
-                escaped.push_str(&format!("\\u{:04x}", u32::from(c)))
-            }
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\u{7f}'..='\u{9f}' => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
             other => escaped.push(other),
         }
     }
-    Ok(format!(
-        "<script type=\"application/json\" id=\"{id}\">{escaped}</script>\n"
-    ))
+    Ok(format!("<script type=\"application/json\" id=\"{id}\">{escaped}</script>\n"))
 }
 
 /// The word that lets this page's own script run and no other. It depends on everything the page holds, so no text can know it.
@@ -129,9 +125,7 @@ fn nonce(data: &str) -> String {
 impl Shown {
     fn of(picture: &Picture) -> Shown {
         let text = |text: &str| shorten_text(text, LONGEST).text;
-        let names = |probabilities: &[(String, f32)]| {
-            probabilities.iter().map(|(name, _)| text(name)).collect()
-        };
+        let names = |probabilities: &[(String, f32)]| probabilities.iter().map(|(name, _)| text(name)).collect();
         let list = |start: &str, tokens: &[String]| {
             // No more tokens than the list could show.
             let tokens = tokens.get(..LONGEST_NAME).unwrap_or(tokens);
@@ -139,20 +133,10 @@ impl Shown {
         };
         match picture {
             Picture::Matrix(it) => Shown {
-                name: shorten_text(
-                    &format!("{} → {}", text(&it.input), text(&it.text)),
-                    LONGEST_NAME,
-                )
-                .text,
+                name: shorten_text(&format!("{} → {}", text(&it.input), text(&it.text)), LONGEST_NAME).text,
                 title: format!("{} → {}", text(&it.input), text(&it.text)),
-                subtitle: it
-                    .score
-                    .map_or(String::new(), |score| format!("score {score}")),
-                mean: if it.heads.len() > 1 {
-                    it.mean().unwrap_or_default()
-                } else {
-                    Weights::new()
-                },
+                subtitle: it.score.map_or(String::new(), |score| format!("score {score}")),
+                mean: if it.heads.len() > 1 { it.mean().unwrap_or_default() } else { Weights::new() },
                 ..Shown::units(&it.source, &it.output, LONGEST_EDGE)
             },
             Picture::Shaded(it) => Shown {
@@ -170,11 +154,7 @@ impl Shown {
                 ..Shown::units(&it.answer.tokens, &it.question.tokens, LONGEST_EDGE)
             },
             Picture::Bag(it) => Shown {
-                name: shorten_text(
-                    &format!("{}: {}", text(&it.id), text(&it.label)),
-                    LONGEST_NAME,
-                )
-                .text,
+                name: shorten_text(&format!("{}: {}", text(&it.id), text(&it.label)), LONGEST_NAME).text,
                 title: text(&it.label),
                 subtitle: text(&it.id),
                 names: names(&it.probabilities),
@@ -185,12 +165,7 @@ impl Shown {
     }
 
     fn units(source: &[String], output: &[String], edge: usize) -> Shown {
-        let all = |labels: &[String], columns: usize| {
-            labels
-                .iter()
-                .map(|label| shorten(label, columns).text)
-                .collect()
-        };
+        let all = |labels: &[String], columns: usize| labels.iter().map(|label| shorten(label, columns).text).collect();
         Shown {
             source: all(source, LONGEST),
             output: all(output, LONGEST),
@@ -210,14 +185,9 @@ mod tests {
         let text = "</script><script>&\u{2028}\u{2029}";
         let block = block("x", &text)?;
         assert_eq!(block.matches('<').count(), 2, "{block}");
-        let inside = block
-            .trim_end()
-            .strip_prefix("<script type=\"application/json\" id=\"x\">")
-            .and_then(|rest| rest.strip_suffix("</script>"));
-        assert_eq!(
-            serde_json::from_str::<String>(inside.unwrap_or_default()).map_err(Error::Json)?,
-            text
-        );
+        let inside =
+            block.trim_end().strip_prefix("<script type=\"application/json\" id=\"x\">").and_then(|rest| rest.strip_suffix("</script>"));
+        assert_eq!(serde_json::from_str::<String>(inside.unwrap_or_default()).map_err(Error::Json)?, text);
         Ok(())
     }
 }

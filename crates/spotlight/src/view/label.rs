@@ -36,10 +36,7 @@ pub fn shorten(label: &str, columns: usize) -> Label {
         other => show(other),
     });
     match short.width {
-        0 if label.is_empty() => Label {
-            text: "∅".to_string(),
-            width: 1,
-        },
+        0 if label.is_empty() => Label { text: "∅".to_string(), width: 1 },
         _ => isolate(short),
     }
 }
@@ -59,16 +56,7 @@ pub fn shorten_text(text: &str, columns: usize) -> Label {
 pub fn ascii(label: &str, columns: usize) -> Label {
     fit(label, columns, "...", |grapheme| {
         let plain = |c: char| c == ' ' || c.is_ascii_graphic();
-        grapheme
-            .chars()
-            .map(|c| {
-                if plain(c) {
-                    c.to_string()
-                } else {
-                    c.escape_default().to_string()
-                }
-            })
-            .collect()
+        grapheme.chars().map(|c| if plain(c) { c.to_string() } else { c.escape_default().to_string() }).collect()
     })
 }
 
@@ -83,16 +71,9 @@ fn fit(label: &str, columns: usize, ellipsis: &str, show: impl Fn(&str) -> Strin
         let shown = show(limit(grapheme));
         width += shown.width();
         if width > columns {
-            let mark = if columns < ellipsis.width() {
-                ""
-            } else {
-                ellipsis
-            };
+            let mark = if columns < ellipsis.width() { "" } else { ellipsis };
             text.truncate(cut);
-            return Label {
-                text: text + mark,
-                width: cut_width + mark.width(),
-            };
+            return Label { text: text + mark, width: cut_width + mark.width() };
         }
         text.push_str(&shown);
         if width <= room {
@@ -107,10 +88,7 @@ fn fit(label: &str, columns: usize, ellipsis: &str, show: impl Fn(&str) -> Strin
 fn isolate(label: Label) -> Label {
     const MARK: char = '\u{200e}';
     match label.text.chars().any(is_right_to_left) {
-        true => Label {
-            text: format!("{MARK}{}{MARK}", label.text),
-            width: label.width,
-        },
+        true => Label { text: format!("{MARK}{}{MARK}", label.text), width: label.width },
         false => label,
     }
 }
@@ -123,10 +101,7 @@ fn is_right_to_left(c: char) -> bool {
 /// The first characters of a grapheme: text with hundreds of accents on one letter would cover its neighbours.
 fn limit(grapheme: &str) -> &str {
     const MOST: usize = 12;
-    grapheme
-        .char_indices()
-        .nth(MOST)
-        .map_or(grapheme, |(end, _)| &grapheme[..end])
+    grapheme.char_indices().nth(MOST).map_or(grapheme, |(end, _)| &grapheme[..end])
 }
 
 /// One grapheme, made visible. A lone accent gets a dotted circle to stand on.
@@ -140,19 +115,14 @@ fn show(grapheme: &str) -> String {
     let joined = grapheme.chars().count() > 1 && grapheme.width() > 0;
     let mut shown = String::with_capacity(grapheme.len());
     for c in grapheme.chars() {
-        let inside_a_cluster =
-            joined && matches!(c, '\u{200c}' | '\u{200d}' | '\u{e0020}'..='\u{e007f}');
+        let inside_a_cluster = joined && matches!(c, '\u{200c}' | '\u{200d}' | '\u{e0020}'..='\u{e007f}');
         if is_hidden(c) && !inside_a_cluster {
             shown.push_str(&format!("‹{:02X}›", u32::from(c)));
         } else {
             shown.push(c);
         }
     }
-    if shown.width() == 0 {
-        format!("◌{shown}")
-    } else {
-        shown
-    }
+    if shown.width() == 0 { format!("◌{shown}") } else { shown }
 }
 
 /// Characters that draw nothing, move the cursor or change the order of what follows.
@@ -180,40 +150,17 @@ mod tests {
     #[test]
     fn clusters_stay_whole() {
         let family = "👨\u{200d}👩\u{200d}👧";
-        assert_eq!(
-            visible(family),
-            Label {
-                text: family.into(),
-                width: 2
-            }
-        );
+        assert_eq!(visible(family), Label { text: family.into(), width: 2 });
         assert_eq!(visible("e\u{301}").width, 1);
-        assert_eq!(
-            shorten("e\u{301}e\u{301}e\u{301}", 2),
-            Label {
-                text: "e\u{301}…".into(),
-                width: 2
-            }
-        );
+        assert_eq!(shorten("e\u{301}e\u{301}e\u{301}", 2), Label { text: "e\u{301}…".into(), width: 2 });
     }
 
     #[test]
     fn widths_are_kept() {
         for columns in 0..9 {
-            for label in [
-                "",
-                "abc",
-                "東京都庁",
-                "naïve words",
-                "a\u{0}b",
-                "👩\u{200d}🚀 launch",
-                "שלום",
-            ] {
+            for label in ["", "abc", "東京都庁", "naïve words", "a\u{0}b", "👩\u{200d}🚀 launch", "שלום"] {
                 let short = shorten(label, columns);
-                assert!(
-                    short.width <= columns.max(1),
-                    "{label:?} in {columns}: {short:?}"
-                );
+                assert!(short.width <= columns.max(1), "{label:?} in {columns}: {short:?}");
                 assert_eq!(short.text.width(), short.width, "{short:?}");
                 assert!(ascii(label, columns).width <= columns);
             }
@@ -240,12 +187,6 @@ mod tests {
     fn ascii_is_ascii() {
         assert_eq!(ascii("\n é", 80).text, r"\n \u{e9}");
         assert!(ascii("שלום", 80).text.is_ascii());
-        assert_eq!(
-            ascii("", 80),
-            Label {
-                text: String::new(),
-                width: 0
-            }
-        );
+        assert_eq!(ascii("", 80), Label { text: String::new(), width: 0 });
     }
 }

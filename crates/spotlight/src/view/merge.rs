@@ -30,16 +30,11 @@ impl Matrix {
         Matrix {
             source: join(&self.source, &columns),
             output: join(&self.output, &rows),
-            heads: self
-                .heads
-                .iter()
-                .map(|head| merge(head, &rows, &columns))
-                .collect(),
-            probabilities: self.probabilities.as_ref().map(|each| {
-                rows.iter()
-                    .map(|group| each.iter().take(group.end).skip(group.start).product())
-                    .collect()
-            }),
+            heads: self.heads.iter().map(|head| merge(head, &rows, &columns)).collect(),
+            probabilities: self
+                .probabilities
+                .as_ref()
+                .map(|each| rows.iter().map(|group| each.iter().take(group.end).skip(group.start).product()).collect()),
             ..self.clone()
         }
     }
@@ -65,29 +60,16 @@ fn complete(groups: &[Range<usize>], length: usize) -> Vec<Range<usize>> {
 }
 
 fn join(labels: &[String], groups: &[Range<usize>]) -> Vec<String> {
-    groups
-        .iter()
-        .map(|group| labels[group.clone()].concat())
-        .collect()
+    groups.iter().map(|group| labels[group.clone()].concat()).collect()
 }
 
 fn merge(weights: &Weights, rows: &[Range<usize>], columns: &[Range<usize>]) -> Weights {
     let word = |group: &Range<usize>| {
         let sum = |columns: &Range<usize>| -> f32 {
             let parts = weights.iter().take(group.end).skip(group.start);
-            parts
-                .map(|row| {
-                    row.iter()
-                        .take(columns.end)
-                        .skip(columns.start)
-                        .sum::<f32>()
-                })
-                .sum()
+            parts.map(|row| row.iter().take(columns.end).skip(columns.start).sum::<f32>()).sum()
         };
-        columns
-            .iter()
-            .map(|columns| sum(columns) / group.len() as f32)
-            .collect()
+        columns.iter().map(|columns| sum(columns) / group.len() as f32).collect()
     };
     rows.iter().map(word).collect()
 }
@@ -105,11 +87,7 @@ mod tests {
 
     #[test]
     fn rows_still_sum_to_one() {
-        let thirds = vec![
-            vec![0.2, 0.3, 0.5],
-            vec![0.1, 0.1, 0.8],
-            vec![0.6, 0.4, 0.0],
-        ];
+        let thirds = vec![vec![0.2, 0.3, 0.5], vec![0.1, 0.1, 0.8], vec![0.6, 0.4, 0.0]];
         for row in merge(&thirds, &[0..2, 2..3], &[0..1, 1..3]) {
             assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6, "{row:?}");
         }

@@ -6,9 +6,7 @@ use super::picture::{Bag, Images, Match, Matrix, Picture, Shaded, Weighted};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Labels and numbers do not fit each other.
-    #[error(
-        "picture {picture}: {what} has {found} entries where {expected} are expected; give one for each label"
-    )]
+    #[error("picture {picture}: {what} has {found} entries where {expected} are expected; give one for each label")]
     Shape {
         /// The picture, counted from one.
         picture: usize,
@@ -20,9 +18,7 @@ pub enum Error {
         expected: usize,
     },
     /// A weight or probability is not a number from 0 to 1.
-    #[error(
-        "picture {picture}: {what} is {value}, not a number from 0 to 1; has the training diverged?"
-    )]
+    #[error("picture {picture}: {what} is {value}, not a number from 0 to 1; has the training diverged?")]
     Value {
         /// The picture, counted from one.
         picture: usize,
@@ -35,9 +31,7 @@ pub enum Error {
     #[error("the scale is {0}; give a number above 0, such as 1 or 2")]
     Scale(f32),
     /// The drawing has more pixels than an image of reasonable size.
-    #[error(
-        "the image would be {width} x {height} pixels; draw it with a smaller scale, or as svg"
-    )]
+    #[error("the image would be {width} x {height} pixels; draw it with a smaller scale, or as svg")]
     TooLarge {
         /// Pixels across.
         width: u64,
@@ -90,12 +84,7 @@ struct Check {
 impl Check {
     fn matrix(&self, matrix: &Matrix) -> Result<(), Error> {
         for (index, head) in matrix.heads.iter().enumerate() {
-            self.table(
-                &format!("head {}", index + 1),
-                head,
-                matrix.output.len(),
-                matrix.source.len(),
-            )?;
+            self.table(&format!("head {}", index + 1), head, matrix.output.len(), matrix.source.len())?;
         }
         match &matrix.probabilities {
             Some(probabilities) => self.row("probabilities", probabilities, matrix.output.len()),
@@ -112,12 +101,7 @@ impl Check {
         self.weighted("the question", &matched.question)?;
         self.weighted("the answer", &matched.answer)?;
         match &matched.cross {
-            Some(cross) => self.table(
-                "cross",
-                cross,
-                matched.question.tokens.len(),
-                matched.answer.tokens.len(),
-            ),
+            Some(cross) => self.table("cross", cross, matched.question.tokens.len(), matched.answer.tokens.len()),
             None => Ok(()),
         }
     }
@@ -135,17 +119,9 @@ impl Check {
         self.length("images", images.pixels.len(), rows)?;
         for (index, pixels) in images.pixels.iter().enumerate() {
             let what = format!("image {}", index + 1);
-            self.length(
-                &what,
-                pixels.len(),
-                images.width.saturating_mul(images.height),
-            )?;
+            self.length(&what, pixels.len(), images.width.saturating_mul(images.height))?;
             if let Some(&value) = pixels.iter().find(|pixel| !pixel.is_finite()) {
-                return Err(Error::Value {
-                    picture: self.picture,
-                    what,
-                    value,
-                });
+                return Err(Error::Value { picture: self.picture, what, value });
             }
         }
         Ok(())
@@ -153,11 +129,7 @@ impl Check {
 
     fn weighted(&self, what: &str, weighted: &Weighted) -> Result<(), Error> {
         for (index, head) in weighted.heads.iter().enumerate() {
-            self.row(
-                &format!("head {} of {what}", index + 1),
-                head,
-                weighted.tokens.len(),
-            )?;
+            self.row(&format!("head {} of {what}", index + 1), head, weighted.tokens.len())?;
         }
         Ok(())
     }
@@ -169,36 +141,21 @@ impl Check {
         })
     }
 
-    fn table(
-        &self,
-        what: &str,
-        table: &[Vec<f32>],
-        rows: usize,
-        columns: usize,
-    ) -> Result<(), Error> {
+    fn table(&self, what: &str, table: &[Vec<f32>], rows: usize, columns: usize) -> Result<(), Error> {
         self.length(what, table.len(), rows)?;
-        table.iter().enumerate().try_for_each(|(index, row)| {
-            self.row(&format!("{what}, row {}", index + 1), row, columns)
-        })
+        table.iter().enumerate().try_for_each(|(index, row)| self.row(&format!("{what}, row {}", index + 1), row, columns))
     }
 
     fn row(&self, what: &str, row: &[f32], expected: usize) -> Result<(), Error> {
         self.length(what, row.len(), expected)?;
-        row.iter().enumerate().try_for_each(|(index, &value)| {
-            self.value(|| format!("{what}, entry {}", index + 1), value)
-        })
+        row.iter().enumerate().try_for_each(|(index, &value)| self.value(|| format!("{what}, entry {}", index + 1), value))
     }
 
     fn length(&self, what: &str, found: usize, expected: usize) -> Result<(), Error> {
         if found == expected {
             return Ok(());
         }
-        Err(Error::Shape {
-            picture: self.picture,
-            what: what.to_string(),
-            found,
-            expected,
-        })
+        Err(Error::Shape { picture: self.picture, what: what.to_string(), found, expected })
     }
 
     /// Sums of f32 weights may exceed 1 by rounding; anything further out is a mistake.
@@ -206,11 +163,7 @@ impl Check {
         if (-1e-3..=1.001).contains(&value) {
             return Ok(());
         }
-        Err(Error::Value {
-            picture: self.picture,
-            what: what(),
-            value,
-        })
+        Err(Error::Value { picture: self.picture, what: what(), value })
     }
 }
 
@@ -219,17 +172,11 @@ mod tests {
     use super::*;
 
     fn matrix() -> Matrix {
-        Matrix {
-            source: vec!["a".into(), "b".into()],
-            output: vec!["x".into()],
-            heads: vec![vec![vec![0.5, 0.5]]],
-            ..Matrix::default()
-        }
+        Matrix { source: vec!["a".into(), "b".into()], output: vec!["x".into()], heads: vec![vec![vec![0.5, 0.5]]], ..Matrix::default() }
     }
 
     fn message(picture: impl Into<Picture>) -> String {
-        Page::new(vec![picture.into()])
-            .map_or_else(|error| error.to_string(), |_| "accepted".into())
+        Page::new(vec![picture.into()]).map_or_else(|error| error.to_string(), |_| "accepted".into())
     }
 
     #[test]
@@ -244,58 +191,22 @@ mod tests {
 
     #[test]
     fn says_which_part_does_not_fit() {
-        let short = Matrix {
-            heads: vec![vec![vec![1.0]]],
-            ..matrix()
-        };
-        assert!(
-            message(short)
-                .starts_with("picture 1: head 1, row 1 has 1 entries where 2 are expected")
-        );
-        let unlabelled = Bag {
-            weights: vec![1.0],
-            ..Bag::default()
-        };
-        assert!(
-            message(unlabelled)
-                .starts_with("picture 1: weights has 1 entries where 0 are expected")
-        );
-        let text = Weighted {
-            tokens: vec!["a".into()],
-            heads: vec![vec![]],
-        };
-        assert!(
-            message(Shaded {
-                text,
-                ..Shaded::default()
-            })
-            .contains("head 1 of the text has 0 entries where 1")
-        );
+        let short = Matrix { heads: vec![vec![vec![1.0]]], ..matrix() };
+        assert!(message(short).starts_with("picture 1: head 1, row 1 has 1 entries where 2 are expected"));
+        let unlabelled = Bag { weights: vec![1.0], ..Bag::default() };
+        assert!(message(unlabelled).starts_with("picture 1: weights has 1 entries where 0 are expected"));
+        let text = Weighted { tokens: vec!["a".into()], heads: vec![vec![]] };
+        assert!(message(Shaded { text, ..Shaded::default() }).contains("head 1 of the text has 0 entries where 1"));
     }
 
     #[test]
     fn says_which_number_is_wrong() {
-        let diverged = Matrix {
-            heads: vec![vec![vec![0.5, f32::NAN]]],
-            ..matrix()
-        };
+        let diverged = Matrix { heads: vec![vec![vec![0.5, f32::NAN]]], ..matrix() };
         assert!(message(diverged).starts_with("picture 1: head 1, row 1, entry 2 is NaN"));
-        let percent = Matrix {
-            probabilities: Some(vec![93.0]),
-            ..matrix()
-        };
+        let percent = Matrix { probabilities: Some(vec![93.0]), ..matrix() };
         assert!(message(percent).starts_with("picture 1: probabilities, entry 1 is 93"));
-        let images = Some(Images {
-            width: 1,
-            height: 1,
-            pixels: vec![vec![f32::INFINITY]],
-        });
-        let bag = Bag {
-            rows: vec!["r".into()],
-            weights: vec![1.0],
-            images,
-            ..Bag::default()
-        };
+        let images = Some(Images { width: 1, height: 1, pixels: vec![vec![f32::INFINITY]] });
+        let bag = Bag { rows: vec!["r".into()], weights: vec![1.0], images, ..Bag::default() };
         assert!(message(bag).starts_with("picture 1: image 1 is inf"));
     }
 }

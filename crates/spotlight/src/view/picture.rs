@@ -30,10 +30,7 @@ impl Matrix {
     /// The picture of one head alone (counted from zero), or `None` if there is no such head.
     pub fn head(&self, index: usize) -> Option<Matrix> {
         let head = self.heads.get(index)?.clone();
-        Some(Matrix {
-            heads: vec![head],
-            ..self.clone()
-        })
+        Some(Matrix { heads: vec![head], ..self.clone() })
     }
 
     /// The weights averaged over the heads, or `None` without heads.
@@ -52,14 +49,8 @@ impl Matrix {
             [] => Vec::new(),
             [only] => vec![(String::new(), only.clone())],
             heads => {
-                let mean = self
-                    .mean()
-                    .into_iter()
-                    .map(|mean| ("mean".to_string(), mean));
-                let each = heads
-                    .iter()
-                    .enumerate()
-                    .map(|(i, head)| (head_name(i), head.clone()));
+                let mean = self.mean().into_iter().map(|mean| ("mean".to_string(), mean));
+                let each = heads.iter().enumerate().map(|(i, head)| (head_name(i), head.clone()));
                 mean.chain(each).collect()
             }
         }
@@ -90,13 +81,8 @@ impl Weighted {
             [] => Vec::new(),
             [only] => vec![(String::new(), only.clone())],
             heads => {
-                let each = heads
-                    .iter()
-                    .enumerate()
-                    .map(|(i, head)| (head_name(i), head.clone()));
-                std::iter::once(("mean".to_string(), self.mean()))
-                    .chain(each)
-                    .collect()
+                let each = heads.iter().enumerate().map(|(i, head)| (head_name(i), head.clone()));
+                std::iter::once(("mean".to_string(), self.mean())).chain(each).collect()
             }
         }
     }
@@ -161,12 +147,7 @@ impl Images {
         let all = || self.pixels.iter().flatten().copied();
         let low = all().fold(f32::INFINITY, f32::min);
         let range = (all().fold(f32::NEG_INFINITY, f32::max) - low).max(f32::MIN_POSITIVE);
-        self.pixels
-            .get(row)
-            .into_iter()
-            .flatten()
-            .map(|pixel| ((pixel - low) / range).clamp(0.0, 1.0))
-            .collect()
+        self.pixels.get(row).into_iter().flatten().map(|pixel| ((pixel - low) / range).clamp(0.0, 1.0)).collect()
     }
 }
 
@@ -178,13 +159,10 @@ impl Bag {
         Bag {
             rows: order.iter().map(|&i| self.rows[i].clone()).collect(),
             weights: order.iter().map(|&i| self.weights[i]).collect(),
-            images: self.images.as_ref().map(|images| Images {
-                pixels: order
-                    .iter()
-                    .filter_map(|&i| images.pixels.get(i).cloned())
-                    .collect(),
-                ..*images
-            }),
+            images: self
+                .images
+                .as_ref()
+                .map(|images| Images { pixels: order.iter().filter_map(|&i| images.pixels.get(i).cloned()).collect(), ..*images }),
             ..self.clone()
         }
     }
@@ -238,9 +216,7 @@ fn average<'a>(first: &[f32], others: impl Iterator<Item = &'a Vec<f32>>) -> Vec
     let mut count = 1.0;
     for other in others {
         count += 1.0;
-        sums.iter_mut()
-            .zip(other)
-            .for_each(|(sum, &weight)| *sum += f64::from(weight));
+        sums.iter_mut().zip(other).for_each(|(sum, &weight)| *sum += f64::from(weight));
     }
     sums.iter().map(|sum| (sum / count) as f32).collect()
 }
@@ -251,20 +227,11 @@ mod tests {
 
     #[test]
     fn the_mean_is_over_heads() {
-        let weighted = Weighted {
-            tokens: vec!["a".into(), "b".into()],
-            heads: vec![vec![0.2, 0.8], vec![0.6, 0.4]],
-        };
+        let weighted = Weighted { tokens: vec!["a".into(), "b".into()], heads: vec![vec![0.2, 0.8], vec![0.6, 0.4]] };
         assert_eq!(weighted.mean(), [0.4, 0.6]);
-        let matrix = Matrix {
-            heads: vec![vec![vec![1.0, 0.0]], vec![vec![0.5, 0.5]]],
-            ..Matrix::default()
-        };
+        let matrix = Matrix { heads: vec![vec![vec![1.0, 0.0]], vec![vec![0.5, 0.5]]], ..Matrix::default() };
         assert_eq!(matrix.mean(), Some(vec![vec![0.75, 0.25]]));
-        assert_eq!(
-            matrix.head(1).map(|matrix| matrix.heads),
-            Some(vec![vec![vec![0.5, 0.5]]])
-        );
+        assert_eq!(matrix.head(1).map(|matrix| matrix.heads), Some(vec![vec![vec![0.5, 0.5]]]));
         assert_eq!(matrix.head(2), None);
         assert_eq!(Matrix::default().mean(), None);
     }
@@ -274,19 +241,12 @@ mod tests {
         let bag = Bag {
             rows: vec!["low".into(), "high".into(), "tie".into()],
             weights: vec![0.1, 0.8, 0.1],
-            images: Some(Images {
-                width: 1,
-                height: 1,
-                pixels: vec![vec![1.0], vec![2.0], vec![3.0]],
-            }),
+            images: Some(Images { width: 1, height: 1, pixels: vec![vec![1.0], vec![2.0], vec![3.0]] }),
             ..Bag::default()
         };
         let sorted = bag.sorted();
         assert_eq!(sorted.rows, ["high", "low", "tie"]);
         assert_eq!(sorted.weights, [0.8, 0.1, 0.1]);
-        assert_eq!(
-            sorted.images.map(|images| images.pixels),
-            Some(vec![vec![2.0], vec![1.0], vec![3.0]])
-        );
+        assert_eq!(sorted.images.map(|images| images.pixels), Some(vec![vec![2.0], vec![1.0], vec![3.0]]));
     }
 }

@@ -24,13 +24,8 @@ pub fn render(svg: &str, scale: f32) -> Result<Vec<u8>, Error> {
     if !(scale.is_finite() && scale > 0.0) {
         return Err(Error::Scale(scale));
     }
-    let options = usvg::Options {
-        fontdb: fonts(),
-        font_family: "DejaVu Sans".to_string(),
-        ..usvg::Options::default()
-    };
-    let tree =
-        usvg::Tree::from_str(svg, &options).map_err(|error| Error::Svg(error.to_string()))?;
+    let options = usvg::Options { fontdb: fonts(), font_family: "DejaVu Sans".to_string(), ..usvg::Options::default() };
+    let tree = usvg::Tree::from_str(svg, &options).map_err(|error| Error::Svg(error.to_string()))?;
     // Float to integer conversions saturate, so that a huge scale is too large and nothing worse.
     let pixels = |length: f32| (f64::from(length) * f64::from(scale)).ceil() as u64;
     let (width, height) = (pixels(tree.size().width()), pixels(tree.size().height()));
@@ -40,14 +35,8 @@ pub fn render(svg: &str, scale: f32) -> Result<Vec<u8>, Error> {
     }
     let side = |length: u64| u32::try_from(length.max(1)).map_err(|_| too_large());
     let mut pixmap = tiny_skia::Pixmap::new(side(width)?, side(height)?).ok_or_else(too_large)?;
-    resvg::render(
-        &tree,
-        tiny_skia::Transform::from_scale(scale, scale),
-        &mut pixmap.as_mut(),
-    );
-    pixmap
-        .encode_png()
-        .map_err(|error| Error::Png(error.to_string()))
+    resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+    pixmap.encode_png().map_err(|error| Error::Png(error.to_string()))
 }
 
 /// The embedded fonts, read once.

@@ -29,25 +29,13 @@ impl Rgb {
         let luminance = self.luminance();
         let on_white = 1.05 / (luminance + 0.05);
         let on_black = (luminance + 0.05) / 0.05;
-        if on_white >= on_black {
-            Rgb {
-                r: 255,
-                g: 255,
-                b: 255,
-            }
-        } else {
-            Rgb { r: 0, g: 0, b: 0 }
-        }
+        if on_white >= on_black { Rgb { r: 255, g: 255, b: 255 } } else { Rgb { r: 0, g: 0, b: 0 } }
     }
 
     fn luminance(self) -> f64 {
         let linear = |channel: u8| {
             let value = f64::from(channel) / 255.0;
-            if value <= 0.04045 {
-                value / 12.92
-            } else {
-                ((value + 0.055) / 1.055).powf(2.4)
-            }
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
         };
         0.2126 * linear(self.r) + 0.7152 * linear(self.g) + 0.0722 * linear(self.b)
     }
@@ -102,10 +90,7 @@ mod tests {
     #[test]
     fn brightness_rises_along_the_table() {
         for step in 1..STEPS {
-            assert!(
-                colour(step).luminance() > colour(step - 1).luminance(),
-                "at {step}"
-            );
+            assert!(colour(step).luminance() > colour(step - 1).luminance(), "at {step}");
         }
     }
 
@@ -120,10 +105,7 @@ mod tests {
 
     #[test]
     fn rounding_stays_on_the_scale() {
-        assert_eq!(
-            [-0.001, 0.004, 0.006, 1.001, f32::NAN].map(step),
-            [0, 0, 1, 100, 0]
-        );
+        assert_eq!([-0.001, 0.004, 0.006, 1.001, f32::NAN].map(step), [0, 0, 1, 100, 0]);
         assert_eq!([-0.001, 1.001, f32::NAN].map(shade), [' ', '@', ' ']);
     }
 }

@@ -68,11 +68,7 @@ struct Blocks {
 impl Blocks {
     /// `text` on the colour of `weight`, in ink that reads on it.
     fn on(&self, text: &str, paper: Rgb) -> String {
-        format!(
-            "{}{}{text}\u{1b}[0m",
-            self.color.select(48, paper),
-            self.color.select(38, paper.ink())
-        )
+        format!("{}{}{text}\u{1b}[0m", self.color.select(48, paper), self.color.select(38, paper.ink()))
     }
 
     fn plain(&self) -> bool {
@@ -90,19 +86,11 @@ impl textual::Paint for Blocks {
     }
 
     fn dim(&self, text: &str) -> String {
-        if self.plain() || text.is_empty() {
-            text.to_string()
-        } else {
-            format!("\u{1b}[2m{text}\u{1b}[0m")
-        }
+        if self.plain() || text.is_empty() { text.to_string() } else { format!("\u{1b}[2m{text}\u{1b}[0m") }
     }
 
     fn strong(&self, text: &str) -> String {
-        if self.plain() || text.is_empty() {
-            text.to_string()
-        } else {
-            format!("\u{1b}[1m{text}\u{1b}[0m")
-        }
+        if self.plain() || text.is_empty() { text.to_string() } else { format!("\u{1b}[1m{text}\u{1b}[0m") }
     }
 
     fn column(&self, label: usize, narrow: bool) -> usize {
@@ -114,51 +102,31 @@ impl textual::Paint for Blocks {
     }
 
     fn cells(&self, weights: &[f32], widths: &[usize]) -> String {
-        let cells: Vec<(f32, usize)> = weights
-            .iter()
-            .copied()
-            .zip(widths.iter().copied())
-            .collect();
+        let cells: Vec<(f32, usize)> = weights.iter().copied().zip(widths.iter().copied()).collect();
         if self.plain() {
-            return cells
-                .iter()
-                .map(|&(weight, width)| String::from(block(weight)).repeat(width))
-                .collect();
+            return cells.iter().map(|&(weight, width)| String::from(block(weight)).repeat(width)).collect();
         }
         let number = |&(weight, width): &(f32, usize)| {
             // Zeros say nothing that their colour does not.
             let shown = width > 2 && scale::step(weight) > 0;
-            format!(
-                "{:^width$}",
-                if shown { short(weight) } else { String::new() }
-            )
+            format!("{:^width$}", if shown { short(weight) } else { String::new() })
         };
         // Neighbours of one colour need its escape sequence only once.
         let run = |run: &[(f32, usize)]| {
             let text: String = run.iter().map(number).collect();
             self.on(&text, scale::colour(scale::step(run[0].0))) // A chunk is never empty.
         };
-        cells
-            .chunk_by(|a, b| scale::step(a.0) == scale::step(b.0))
-            .map(run)
-            .collect()
+        cells.chunk_by(|a, b| scale::step(a.0) == scale::step(b.0)).map(run).collect()
     }
 
     fn token(&self, token: &Label, weight: f32) -> String {
-        if self.plain() {
-            token.text.clone()
-        } else {
-            self.on(&token.text, scale::colour(scale::step(weight)))
-        }
+        if self.plain() { token.text.clone() } else { self.on(&token.text, scale::colour(scale::step(weight))) }
     }
 
     fn strip(&self, weight: f32, width: usize) -> String {
         match self.plain() {
             true => format!("{:^width$}", format!("{} {}", block(weight), short(weight))),
-            false => self.on(
-                &format!("{:^width$}", short(weight)),
-                scale::colour(scale::step(weight)),
-            ),
+            false => self.on(&format!("{:^width$}", short(weight)), scale::colour(scale::step(weight))),
         }
     }
 
@@ -169,10 +137,7 @@ impl textual::Paint for Blocks {
         let rest = " ".repeat(width - eighths.div_ceil(8));
         match self.plain() || bar.is_empty() {
             true => bar + &rest,
-            false => format!(
-                "{}{bar}\u{1b}[0m{rest}",
-                self.color.select(38, scale::colour(scale::step(weight)))
-            ),
+            false => format!("{}{bar}\u{1b}[0m{rest}", self.color.select(38, scale::colour(scale::step(weight)))),
         }
     }
 
@@ -181,14 +146,7 @@ impl textual::Paint for Blocks {
             return String::from(block(grey)).repeat(2);
         }
         let level = (grey * 255.0).round() as u8;
-        self.on(
-            "  ",
-            Rgb {
-                r: level,
-                g: level,
-                b: level,
-            },
-        )
+        self.on("  ", Rgb { r: level, g: level, b: level })
     }
 
     fn edge(&self) -> &'static str {
@@ -207,9 +165,7 @@ impl textual::Paint for Blocks {
         if self.plain() {
             return format!("0 │{}│ 1", BLOCKS.iter().collect::<String>());
         }
-        let colours: String = (0..20)
-            .map(|i| self.on(" ", scale::colour(100 * i / 19)))
-            .collect();
+        let colours: String = (0..20).map(|i| self.on(" ", scale::colour(100 * i / 19))).collect();
         format!("0 {colours} 1")
     }
 }
@@ -218,25 +174,11 @@ impl textual::Paint for Blocks {
 fn nearest_256(Rgb { r, g, b }: Rgb) -> u8 {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let distance = |(x, y, z): (u8, u8, u8)| -> u32 {
-        [(x, r), (y, g), (z, b)]
-            .iter()
-            .map(|&(one, other)| u32::from(one.abs_diff(other)).pow(2))
-            .sum()
+        [(x, r), (y, g), (z, b)].iter().map(|&(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
     };
-    let cube = (0..216u8).map(|i| {
-        (
-            16 + i,
-            (
-                LEVELS[usize::from(i / 36)],
-                LEVELS[usize::from(i / 6 % 6)],
-                LEVELS[usize::from(i % 6)],
-            ),
-        )
-    });
+    let cube = (0..216u8).map(|i| (16 + i, (LEVELS[usize::from(i / 36)], LEVELS[usize::from(i / 6 % 6)], LEVELS[usize::from(i % 6)])));
     let greys = (0..24u8).map(|i| (232 + i, (8 + 10 * i, 8 + 10 * i, 8 + 10 * i)));
-    cube.chain(greys)
-        .min_by_key(|&(_, colour)| distance(colour))
-        .map_or(16, |(entry, _)| entry)
+    cube.chain(greys).min_by_key(|&(_, colour)| distance(colour)).map_or(16, |(entry, _)| entry)
 }
 
 #[cfg(test)]
@@ -245,31 +187,10 @@ mod tests {
 
     #[test]
     fn the_nearest_of_256_colours() {
-        assert_eq!(
-            nearest_256(Rgb {
-                r: 255,
-                g: 255,
-                b: 255
-            }),
-            231
-        );
+        assert_eq!(nearest_256(Rgb { r: 255, g: 255, b: 255 }), 231);
         assert_eq!(nearest_256(Rgb { r: 0, g: 0, b: 0 }), 16);
-        assert_eq!(
-            nearest_256(Rgb {
-                r: 130,
-                g: 130,
-                b: 130
-            }),
-            244
-        );
-        assert_eq!(
-            nearest_256(Rgb {
-                r: 250,
-                g: 230,
-                b: 40
-            }),
-            220
-        );
+        assert_eq!(nearest_256(Rgb { r: 130, g: 130, b: 130 }), 244);
+        assert_eq!(nearest_256(Rgb { r: 250, g: 230, b: 40 }), 220);
     }
 
     #[test]

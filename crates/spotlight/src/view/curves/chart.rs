@@ -21,18 +21,12 @@ pub(super) struct Line {
 impl Line {
     /// The stretches without gaps.
     pub fn stretches(&self) -> impl Iterator<Item = &[(f64, f64)]> {
-        self.points
-            .split(|point| !point.1.is_finite())
-            .filter(|stretch| !stretch.is_empty())
+        self.points.split(|point| !point.1.is_finite()).filter(|stretch| !stretch.is_empty())
     }
 
     /// The last finite value.
     pub fn last(&self) -> Option<f64> {
-        self.points
-            .iter()
-            .rev()
-            .map(|point| point.1)
-            .find(|value| value.is_finite())
+        self.points.iter().rev().map(|point| point.1).find(|value| value.is_finite())
     }
 }
 
@@ -61,16 +55,9 @@ impl Axis {
     fn between(low: f64, high: f64) -> Axis {
         let range = (high - low).min(f64::MAX);
         let magnitude = 10f64.powf((range / 4.0).log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0]
-            .iter()
-            .map(|step| step * magnitude)
-            .find(|step| range / step <= 5.0)
-            .unwrap_or(range);
+        let step = [1.0, 2.0, 5.0, 10.0].iter().map(|step| step * magnitude).find(|step| range / step <= 5.0).unwrap_or(range);
         let first = (low / step).ceil();
-        let ticks = (0..=6)
-            .map(|i| (first + f64::from(i)) * step)
-            .take_while(|&tick| tick <= high + step * 1e-6)
-            .collect();
+        let ticks = (0..=6).map(|i| (first + f64::from(i)) * step).take_while(|&tick| tick <= high + step * 1e-6).collect();
         Axis { low, high, ticks }
     }
 
@@ -109,43 +96,22 @@ pub(super) fn charts(curves: &Curves) -> Vec<Chart> {
             let point = (record.at, *value);
             match lines.iter_mut().find(|line| line.name == *name) {
                 Some(line) => line.points.push(point),
-                None => lines.push(Line {
-                    name: name.clone(),
-                    points: vec![point],
-                }),
+                None => lines.push(Line { name: name.clone(), points: vec![point] }),
             }
         }
     }
     let is_loss = |line: &Line| line.name.to_lowercase().contains("loss");
-    let is_share = |line: &Line| {
-        line.points
-            .iter()
-            .all(|&(_, y)| !y.is_finite() || (0.0..=1.0).contains(&y))
-    };
+    let is_share = |line: &Line| line.points.iter().all(|&(_, y)| !y.is_finite() || (0.0..=1.0).contains(&y));
     let (losses, others): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(is_loss);
     let (shares, others): (Vec<Line>, Vec<Line>) = others.into_iter().partition(is_share);
 
     let x = Axis::over(curves.records.iter().map(|record| record.at), false);
     let chart = |lines: Vec<Line>, y: Option<Axis>| {
-        let over = || {
-            Axis::over(
-                lines
-                    .iter()
-                    .flat_map(|line| line.points.iter().map(|point| point.1)),
-                true,
-            )
-        };
+        let over = || Axis::over(lines.iter().flat_map(|line| line.points.iter().map(|point| point.1)), true);
         let y = y.unwrap_or_else(over);
-        Chart {
-            lines,
-            x: x.clone(),
-            y,
-        }
+        Chart { lines, x: x.clone(), y }
     };
-    let mut charts = vec![
-        chart(losses, None),
-        chart(shares, Some(Axis::between(0.0, 1.0))),
-    ];
+    let mut charts = vec![chart(losses, None), chart(shares, Some(Axis::between(0.0, 1.0)))];
     charts.extend(others.into_iter().map(|line| chart(vec![line], None)));
     charts.retain(|chart| !chart.lines.is_empty());
     charts
@@ -159,11 +125,7 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         assert_eq!(
-            Axis::between(0.0, 1.0)
-                .ticks
-                .iter()
-                .map(|&tick| number(tick))
-                .collect::<Vec<_>>(),
+            Axis::between(0.0, 1.0).ticks.iter().map(|&tick| number(tick)).collect::<Vec<_>>(),
             ["0", "0.2", "0.4", "0.6", "0.8", "1"]
         );
         assert_eq!(Axis::between(1.0, 30.0).ticks, [10.0, 20.0, 30.0]);
@@ -174,50 +136,18 @@ mod tests {
 
     #[test]
     fn values_find_their_chart() {
-        let values = [
-            ("train loss", 2.0),
-            ("dev accuracy", 0.5),
-            ("dev loss", 0.9),
-            ("learning rate", 0.001),
-            ("perplexity", 7.0),
-        ];
-        let values = values
-            .iter()
-            .map(|&(name, value)| (name.to_string(), value))
-            .collect();
-        let curves = Curves {
-            records: vec![Record { at: 1.0, values }],
-            ..Curves::default()
-        };
-        let names: Vec<Vec<String>> = charts(&curves)
-            .iter()
-            .map(|chart| chart.lines.iter().map(|line| line.name.clone()).collect())
-            .collect();
-        assert_eq!(
-            names,
-            [
-                vec!["train loss", "dev loss"],
-                vec!["dev accuracy", "learning rate"],
-                vec!["perplexity"]
-            ]
-        );
+        let values = [("train loss", 2.0), ("dev accuracy", 0.5), ("dev loss", 0.9), ("learning rate", 0.001), ("perplexity", 7.0)];
+        let values = values.iter().map(|&(name, value)| (name.to_string(), value)).collect();
+        let curves = Curves { records: vec![Record { at: 1.0, values }], ..Curves::default() };
+        let names: Vec<Vec<String>> =
+            charts(&curves).iter().map(|chart| chart.lines.iter().map(|line| line.name.clone()).collect()).collect();
+        assert_eq!(names, [vec!["train loss", "dev loss"], vec!["dev accuracy", "learning rate"], vec!["perplexity"]]);
     }
 
     #[test]
     fn a_diverged_value_leaves_a_gap() {
-        let line = Line {
-            name: "loss".into(),
-            points: vec![
-                (1.0, 3.0),
-                (2.0, f64::NAN),
-                (3.0, 2.0),
-                (4.0, f64::INFINITY),
-            ],
-        };
-        assert_eq!(
-            line.stretches().collect::<Vec<_>>(),
-            [&[(1.0, 3.0)][..], &[(3.0, 2.0)][..]]
-        );
+        let line = Line { name: "loss".into(), points: vec![(1.0, 3.0), (2.0, f64::NAN), (3.0, 2.0), (4.0, f64::INFINITY)] };
+        assert_eq!(line.stretches().collect::<Vec<_>>(), [&[(1.0, 3.0)][..], &[(3.0, 2.0)][..]]);
         assert_eq!(line.last(), Some(2.0));
     }
 }

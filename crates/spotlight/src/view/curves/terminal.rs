@@ -23,13 +23,9 @@ pub(super) fn draw(curves: &Curves, width: usize, color: Color) -> String {
         let (low, high) = (number(chart.x.low), number(chart.x.high));
         let gap = columns.saturating_sub(low.len() + high.len() + axis.width);
         let (before, after) = (" ".repeat(gap / 2), " ".repeat(gap - gap / 2));
-        text.push_str(&format!(
-            "{:LEFT$} {low}{before}{}{after}{high}\n",
-            "", axis.text
-        ));
+        text.push_str(&format!("{:LEFT$} {low}{before}{}{after}{high}\n", "", axis.text));
     }
-    text.lines()
-        .fold(String::new(), |all, line| all + line.trim_end() + "\n")
+    text.lines().fold(String::new(), |all, line| all + line.trim_end() + "\n")
 }
 
 /// What a line is drawn with when there are no colours.
@@ -103,20 +99,13 @@ fn dots(line: &Line, chart: &Chart, columns: usize, rows: usize) -> Vec<(usize, 
     let mut dots = Vec::new();
     for stretch in line.stretches() {
         let points: Vec<(f64, f64)> = stretch.iter().map(place).collect();
-        dots.extend(
-            points
-                .iter()
-                .map(|&(x, y)| (x.round() as usize, y.round() as usize)),
-        );
+        dots.extend(points.iter().map(|&(x, y)| (x.round() as usize, y.round() as usize)));
         for pair in points.windows(2) {
             let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
             let steps = (x1 - x0).abs().max((y1 - y0).abs()).ceil();
             for step in 1..steps as usize {
                 let part = step as f64 / steps;
-                dots.push((
-                    (x0 + part * (x1 - x0)).round() as usize,
-                    (y0 + part * (y1 - y0)).round() as usize,
-                ));
+                dots.push(((x0 + part * (x1 - x0)).round() as usize, (y0 + part * (y1 - y0)).round() as usize));
             }
         }
     }

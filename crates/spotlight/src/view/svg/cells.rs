@@ -6,14 +6,7 @@ use std::collections::BTreeMap;
 
 /// Draws rows of numbers as cells of `width` by `height` from (`left`, `top`), coloured by `paint`. The most frequent colour is
 /// drawn once, under all others.
-pub(super) fn runs(
-    rows: &[Vec<f32>],
-    left: f64,
-    top: f64,
-    width: f64,
-    height: f64,
-    paint: impl Fn(f32) -> Rgb,
-) -> String {
+pub(super) fn runs(rows: &[Vec<f32>], left: f64, top: f64, width: f64, height: f64, paint: impl Fn(f32) -> Rgb) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut strokes: BTreeMap<String, Vec<(usize, usize, usize)>> = BTreeMap::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -28,11 +21,7 @@ pub(super) fn runs(
             x += run.len();
         }
     }
-    let ground = counts
-        .iter()
-        .max_by_key(|&(_, count)| count)
-        .map(|(colour, _)| colour.clone())
-        .unwrap_or_default();
+    let ground = counts.iter().max_by_key(|&(_, count)| count).map(|(colour, _)| colour.clone()).unwrap_or_default();
     strokes.remove(&ground);
 
     // One unit is one cell; a stroke runs along the middle of its row.
@@ -71,17 +60,9 @@ mod tests {
     #[test]
     fn equal_neighbours_are_one_stroke() {
         let rows = vec![vec![0.0, 1.0, 1.0, 0.0], vec![0.0, 0.0, 0.0, 1.0]];
-        let svg = runs(&rows, 0.0, 0.0, 2.0, 2.0, |weight| {
-            scale::colour(scale::step(weight))
-        });
-        assert!(
-            svg.contains("stroke=\"#440154\" stroke-width=\"2\" d=\"M0 1h4\""),
-            "{svg}"
-        );
-        assert!(
-            svg.contains("stroke=\"#fde725\" d=\"M1 0.5h2m0 1h1\""),
-            "{svg}"
-        );
+        let svg = runs(&rows, 0.0, 0.0, 2.0, 2.0, |weight| scale::colour(scale::step(weight)));
+        assert!(svg.contains("stroke=\"#440154\" stroke-width=\"2\" d=\"M0 1h4\""), "{svg}");
+        assert!(svg.contains("stroke=\"#fde725\" d=\"M1 0.5h2m0 1h1\""), "{svg}");
     }
 
     #[test]

@@ -38,28 +38,13 @@ pub(super) fn draw(matrix: &Matrix) -> Fragment {
 fn heading(matrix: &Matrix) -> Fragment {
     // Each side may take what the other leaves, and half in any case.
     let input = label::shorten_text(&matrix.input, LONGEST_TITLE);
-    let text = label::shorten_text(
-        &matrix.text,
-        (LONGEST_TITLE - input.width).max(LONGEST_TITLE / 2),
-    );
+    let text = label::shorten_text(&matrix.text, (LONGEST_TITLE - input.width).max(LONGEST_TITLE / 2));
     let input = label::shorten_text(&matrix.input, LONGEST_TITLE - text.width);
     let mut heading = Fragment::default();
-    heading.text(
-        0.0,
-        TITLE,
-        TITLE,
-        Style::Ink,
-        &format!("{} → {}", input.text, text.text),
-    );
+    heading.text(0.0, TITLE, TITLE, Style::Ink, &format!("{} → {}", input.text, text.text));
     heading.grow(text_width(input.width + text.width + 3, TITLE), TITLE + 4.0);
     if let Some(score) = matrix.score {
-        heading.text(
-            0.0,
-            TITLE + 19.0,
-            12.0,
-            Style::Soft,
-            &format!("score {score:.4}"),
-        );
+        heading.text(0.0, TITLE + 19.0, 12.0, Style::Soft, &format!("score {score:.4}"));
         heading.grow(0.0, TITLE + 23.0);
     }
     heading
@@ -68,31 +53,16 @@ fn heading(matrix: &Matrix) -> Fragment {
 /// Without columns, rows or heads the labels and probabilities that exist are still worth seeing.
 fn empty(matrix: &Matrix) -> Fragment {
     let mut note = Fragment::default();
-    let count =
-        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let text = format!(
-        "no weights: {}, {}",
-        count(matrix.source.len(), "source unit"),
-        count(matrix.output.len(), "output unit")
-    );
+    let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let text = format!("no weights: {}, {}", count(matrix.source.len(), "source unit"), count(matrix.output.len(), "output unit"));
     note.text(0.0, 12.0, 12.0, Style::Soft, &text);
     note.grow(text_width(text.len(), 12.0), 16.0);
     for (index, unit) in matrix.output.iter().enumerate() {
         let y = note.height + 16.0;
         let unit = label::shorten(unit, LONGEST_LABEL);
         note.text(0.0, y, 13.0, Style::Mono, &unit.text);
-        if let Some(probability) = matrix
-            .probabilities
-            .as_ref()
-            .and_then(|each| each.get(index))
-        {
-            note.text(
-                text_width(unit.width + 1, 13.0),
-                y,
-                11.0,
-                Style::SoftMono,
-                &format!("{probability:.2}"),
-            );
+        if let Some(probability) = matrix.probabilities.as_ref().and_then(|each| each.get(index)) {
+            note.text(text_width(unit.width + 1, 13.0), y, 11.0, Style::SoftMono, &format!("{probability:.2}"));
         }
         note.grow(text_width(unit.width + 6, 13.0), y + 4.0);
     }
@@ -114,22 +84,9 @@ impl Grid<'_> {
     pub fn draw(&self) -> Fragment {
         let cell = self.cell();
         let size = (cell * 0.56).clamp(6.5, 13.0);
-        let rows: Vec<Label> = self
-            .output
-            .iter()
-            .map(|unit| label::shorten(unit, LONGEST_LABEL))
-            .collect();
-        let columns: Vec<Label> = self
-            .source
-            .iter()
-            .map(|unit| label::shorten(unit, LONGEST_LABEL))
-            .collect();
-        let widest = |labels: &[Label]| {
-            text_width(
-                labels.iter().map(|label| label.width).max().unwrap_or(0),
-                size,
-            )
-        };
+        let rows: Vec<Label> = self.output.iter().map(|unit| label::shorten(unit, LONGEST_LABEL)).collect();
+        let columns: Vec<Label> = self.source.iter().map(|unit| label::shorten(unit, LONGEST_LABEL)).collect();
+        let widest = |labels: &[Label]| text_width(labels.iter().map(|label| label.width).max().unwrap_or(0), size);
 
         // Whole numbers keep the edges of cells sharp.
         let left = (widest(&rows) + 8.0).ceil();
@@ -148,17 +105,8 @@ impl Grid<'_> {
             let x = left + cell * (index as f64 + 0.5);
             match Turn::of(widest(&columns), cell) {
                 Turn::Upright => grid.text_middle(x, top - 6.0, size, Style::Mono, &label.text),
-                Turn::Slanted => {
-                    grid.text_rising(x, top - 5.0, 45.0, size, Style::Mono, &label.text)
-                }
-                Turn::Standing => grid.text_rising(
-                    x + size * 0.35,
-                    top - 4.0,
-                    90.0,
-                    size,
-                    Style::Mono,
-                    &label.text,
-                ),
+                Turn::Slanted => grid.text_rising(x, top - 5.0, 45.0, size, Style::Mono, &label.text),
+                Turn::Standing => grid.text_rising(x + size * 0.35, top - 4.0, 90.0, size, Style::Mono, &label.text),
             }
         }
         for (index, label) in rows.iter().enumerate() {
@@ -189,59 +137,29 @@ impl Grid<'_> {
         let diagonal = std::f64::consts::FRAC_1_SQRT_2;
         match Turn::of(widest, cell) {
             Turn::Upright => (size + 8.0, 0.0),
-            Turn::Slanted => (
-                (widest + size) * diagonal + 6.0,
-                (widest * diagonal - cell / 2.0).max(0.0),
-            ),
+            Turn::Slanted => ((widest + size) * diagonal + 6.0, (widest * diagonal - cell / 2.0).max(0.0)),
             Turn::Standing => (widest + 8.0, 0.0),
         }
     }
 
     fn cells(&self, grid: &mut Fragment, left: f64, top: f64, cell: f64) {
         if self.weights.len() * self.source.len() > MOST_TOOLTIPS {
-            grid.raw(&cells::runs(
-                self.weights,
-                left,
-                top,
-                cell,
-                cell,
-                |weight| scale::colour(scale::step(weight)),
-            ));
+            grid.raw(&cells::runs(self.weights, left, top, cell, cell, |weight| scale::colour(scale::step(weight))));
             return;
         }
-        let names = |labels: &[String]| -> Vec<String> {
-            labels
-                .iter()
-                .map(|unit| label::shorten(unit, 200).text)
-                .collect()
-        };
+        let names = |labels: &[String]| -> Vec<String> { labels.iter().map(|unit| label::shorten(unit, 200).text).collect() };
         let (source, output) = (names(self.source), names(self.output));
         let (gap, radius) = if cell >= 20.0 { (1.0, 2.0) } else { (0.0, 0.0) };
-        grid.raw(if gap > 0.0 {
-            "<g>\n"
-        } else {
-            "<g shape-rendering=\"crispEdges\">\n"
-        });
+        grid.raw(if gap > 0.0 { "<g>\n" } else { "<g shape-rendering=\"crispEdges\">\n" });
         for (y, row) in self.weights.iter().enumerate() {
             for (x, &weight) in row.iter().enumerate() {
                 let (px, py) = (left + cell * x as f64, top + cell * y as f64);
                 let colour = scale::colour(scale::step(weight));
                 let tooltip = format!("{} ← {}: {weight}", output[y], source[x]);
-                grid.rect(
-                    (px, py, cell - gap, cell - gap),
-                    radius,
-                    &format!("fill=\"{}\"", colour.hex()),
-                    &tooltip,
-                );
+                grid.rect((px, py, cell - gap, cell - gap), radius, &format!("fill=\"{}\"", colour.hex()), &tooltip);
                 // Numbers where there is room; zeros say nothing that their colour does not.
                 if cell >= 28.0 && scale::step(weight) > 0 {
-                    grid.text_on(
-                        px + (cell - gap) / 2.0,
-                        py + cell / 2.0 + 3.0,
-                        9.5,
-                        colour,
-                        &scale::short(weight),
-                    );
+                    grid.text_on(px + (cell - gap) / 2.0, py + cell / 2.0 + 3.0, 9.5, colour, &scale::short(weight));
                 }
             }
         }

@@ -32,14 +32,7 @@ pub fn draw(page: &Page) -> String {
             Picture::Match(matched) => shaded::draw_match(matched),
             Picture::Bag(bag) => bag::draw(bag),
         };
-        drawing.below(
-            part,
-            if numbers.is_empty() {
-                0.0
-            } else {
-                2.0 * MARGIN
-            },
-        );
+        drawing.below(part, if numbers.is_empty() { 0.0 } else { 2.0 * MARGIN });
         numbers.push(Numbers::of(picture));
     }
     if numbers.is_empty() {
@@ -58,14 +51,7 @@ fn legend() -> Fragment {
     let mut legend = Fragment::default();
     let steps: Vec<f32> = (0..scale::STEPS).map(|step| step as f32 / 100.0).collect();
     legend.text(0.0, 10.0, 11.0, Style::Soft, "0");
-    legend.raw(&cells::runs(
-        &[steps],
-        12.0,
-        0.0,
-        WIDTH / scale::STEPS as f64,
-        12.0,
-        |weight| scale::colour(scale::step(weight)),
-    ));
+    legend.raw(&cells::runs(&[steps], 12.0, 0.0, WIDTH / scale::STEPS as f64, 12.0, |weight| scale::colour(scale::step(weight))));
     legend.text(WIDTH + 17.0, 10.0, 11.0, Style::Soft, "1   weight");
     legend.text(0.0, 31.0, 11.0, Style::Soft, CAVEAT);
     legend.grow(pen::text_width(CAVEAT.len(), 11.0), 34.0);
@@ -76,52 +62,22 @@ fn legend() -> Fragment {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Numbers<'a> {
-    Matrix {
-        heads: &'a [Weights],
-        probabilities: &'a Option<Vec<f32>>,
-        score: Option<f32>,
-    },
-    Shaded {
-        heads: &'a Weights,
-        probabilities: Vec<f32>,
-    },
-    Match {
-        question: &'a Weights,
-        answer: &'a Weights,
-        cross: &'a Option<Weights>,
-        score: f32,
-    },
-    Bag {
-        weights: &'a [f32],
-        probabilities: Vec<f32>,
-    },
+    Matrix { heads: &'a [Weights], probabilities: &'a Option<Vec<f32>>, score: Option<f32> },
+    Shaded { heads: &'a Weights, probabilities: Vec<f32> },
+    Match { question: &'a Weights, answer: &'a Weights, cross: &'a Option<Weights>, score: f32 },
+    Bag { weights: &'a [f32], probabilities: Vec<f32> },
 }
 
 impl Numbers<'_> {
     fn of(picture: &Picture) -> Numbers<'_> {
-        let values = |probabilities: &[(String, f32)]| {
-            probabilities.iter().map(|(_, value)| *value).collect()
-        };
+        let values = |probabilities: &[(String, f32)]| probabilities.iter().map(|(_, value)| *value).collect();
         match picture {
-            Picture::Matrix(it) => Numbers::Matrix {
-                heads: &it.heads,
-                probabilities: &it.probabilities,
-                score: it.score,
-            },
-            Picture::Shaded(it) => Numbers::Shaded {
-                heads: &it.text.heads,
-                probabilities: values(&it.probabilities),
-            },
-            Picture::Match(it) => Numbers::Match {
-                question: &it.question.heads,
-                answer: &it.answer.heads,
-                cross: &it.cross,
-                score: it.score,
-            },
-            Picture::Bag(it) => Numbers::Bag {
-                weights: &it.weights,
-                probabilities: values(&it.probabilities),
-            },
+            Picture::Matrix(it) => Numbers::Matrix { heads: &it.heads, probabilities: &it.probabilities, score: it.score },
+            Picture::Shaded(it) => Numbers::Shaded { heads: &it.text.heads, probabilities: values(&it.probabilities) },
+            Picture::Match(it) => {
+                Numbers::Match { question: &it.question.heads, answer: &it.answer.heads, cross: &it.cross, score: it.score }
+            }
+            Picture::Bag(it) => Numbers::Bag { weights: &it.weights, probabilities: values(&it.probabilities) },
         }
     }
 }

@@ -72,15 +72,7 @@ impl Fragment {
     }
 
     /// Text that starts at a point and rises by some degrees.
-    pub fn text_rising(
-        &mut self,
-        x: f64,
-        y: f64,
-        degrees: f64,
-        size: f64,
-        style: Style,
-        content: &str,
-    ) {
+    pub fn text_rising(&mut self, x: f64, y: f64, degrees: f64, size: f64, style: Style, content: &str) {
         let turn = format!(" transform=\"rotate({} {} {})\"", n(-degrees), n(x), n(y));
         self.set(x, y, size, style, &turn, content);
     }
@@ -89,7 +81,9 @@ impl Fragment {
     pub fn text_on(&mut self, x: f64, y: f64, size: f64, paper: Rgb, content: &str) {
         let (ink, text) = (paper.ink().hex(), escape(content));
         let (x, y, size) = (n(x), n(y), n(size));
-        self.raw(&format!("<text class=\"mono\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"middle\" fill=\"{ink}\">{text}</text>"));
+        self.raw(&format!(
+            "<text class=\"mono\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"middle\" fill=\"{ink}\">{text}</text>"
+        ));
     }
 
     fn set(&mut self, x: f64, y: f64, size: f64, style: Style, attributes: &str, content: &str) {
@@ -98,38 +92,18 @@ impl Fragment {
     }
 
     /// A filled rectangle, its corners rounded by `radius`, with a tooltip unless that is empty.
-    pub fn rect(
-        &mut self,
-        (x, y, width, height): (f64, f64, f64, f64),
-        radius: f64,
-        fill: &str,
-        tooltip: &str,
-    ) {
-        let start = format!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" {fill}",
-            n(x),
-            n(y),
-            n(width),
-            n(height),
-            n(radius)
-        );
+    pub fn rect(&mut self, (x, y, width, height): (f64, f64, f64, f64), radius: f64, fill: &str, tooltip: &str) {
+        let start =
+            format!("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" {fill}", n(x), n(y), n(width), n(height), n(radius));
         match tooltip {
             "" => self.raw(&format!("{start}/>\n")),
-            tooltip => self.raw(&format!(
-                "{start}><title>{}</title></rect>\n",
-                escape(tooltip)
-            )),
+            tooltip => self.raw(&format!("{start}><title>{}</title></rect>\n", escape(tooltip))),
         }
     }
 
     /// Puts another fragment at a point of this one.
     pub fn place(&mut self, x: f64, y: f64, part: Fragment) {
-        self.raw(&format!(
-            "<g transform=\"translate({} {})\">\n{}</g>\n",
-            n(x),
-            n(y),
-            part.body
-        ));
+        self.raw(&format!("<g transform=\"translate({} {})\">\n{}</g>\n", n(x), n(y), part.body));
         self.grow(x + part.width, y + part.height);
     }
 
@@ -158,16 +132,8 @@ pub(in crate::view) fn flow(parts: Vec<Fragment>, widest: f64, gap: f64) -> Frag
 
 /// The whole file around a drawing. Colours that follow the reader's preference are classes; renderers without that
 /// preference take the light ones.
-pub(in crate::view) fn document(
-    drawing: Fragment,
-    margin: f64,
-    title: &str,
-    numbers: &str,
-) -> String {
-    let (width, height) = (
-        (drawing.width + 2.0 * margin).ceil(),
-        (drawing.height + 2.0 * margin).ceil(),
-    );
+pub(in crate::view) fn document(drawing: Fragment, margin: f64, title: &str, numbers: &str) -> String {
+    let (width, height) = ((drawing.width + 2.0 * margin).ceil(), (drawing.height + 2.0 * margin).ceil());
     let mut frame = Fragment::default();
     frame.rect((0.0, 0.0, width, height), 8.0, "class=\"paper\"", "");
     frame.place(margin, margin, drawing);
@@ -231,18 +197,12 @@ mod tests {
 
     #[test]
     fn coordinates_are_short() {
-        assert_eq!(
-            [0.0, -0.001, 1.5, 2.25, 10.0, 100.0, 1.0 / 3.0].map(n),
-            ["0", "0", "1.5", "2.25", "10", "100", "0.33"]
-        );
+        assert_eq!([0.0, -0.001, 1.5, 2.25, 10.0, 100.0, 1.0 / 3.0].map(n), ["0", "0", "1.5", "2.25", "10", "100", "0.33"]);
     }
 
     #[test]
     fn markup_becomes_text() {
-        assert_eq!(
-            escape(r#"</style><a b='c"d'>&"#),
-            "&lt;/style&gt;&lt;a b=&#39;c&quot;d&#39;&gt;&amp;"
-        );
+        assert_eq!(escape(r#"</style><a b='c"d'>&"#), "&lt;/style&gt;&lt;a b=&#39;c&quot;d&#39;&gt;&amp;");
     }
 
     #[test]

@@ -9,10 +9,7 @@ pub(super) struct Line {
 
 impl Line {
     pub fn new(text: &str, width: usize) -> Line {
-        Line {
-            text: text.to_string(),
-            width,
-        }
+        Line { text: text.to_string(), width }
     }
 
     /// The line followed by more text.
@@ -64,19 +61,11 @@ pub(super) fn flow(blocks: &[Block], width: usize, gap: usize) -> Vec<Line> {
         }
         let height = row.iter().map(|block| block.lines.len()).max().unwrap_or(0);
         for y in 0..height {
-            let beside = row
-                .iter()
-                .enumerate()
-                .fold(Line::default(), |line, (x, block)| {
-                    let start = if x > 0 { line.width + gap } else { 0 };
-                    let part = block
-                        .lines
-                        .get(y)
-                        .cloned()
-                        .unwrap_or_default()
-                        .pad(block.width());
-                    line.pad(start).then(&part.text, part.width)
-                });
+            let beside = row.iter().enumerate().fold(Line::default(), |line, (x, block)| {
+                let start = if x > 0 { line.width + gap } else { 0 };
+                let part = block.lines.get(y).cloned().unwrap_or_default().pad(block.width());
+                line.pad(start).then(&part.text, part.width)
+            });
             lines.push(beside);
         }
     }
@@ -89,19 +78,9 @@ mod tests {
 
     #[test]
     fn blocks_flow_and_never_exceed_the_width() {
-        let block = |lines: &[&str]| Block {
-            lines: lines
-                .iter()
-                .map(|line| Line::new(line, line.len()))
-                .collect(),
-        };
+        let block = |lines: &[&str]| Block { lines: lines.iter().map(|line| Line::new(line, line.len())).collect() };
         let blocks = [block(&["aaa", "a"]), block(&["bb"]), block(&["cccc"])];
-        let text = |width| {
-            flow(&blocks, width, 1)
-                .iter()
-                .map(|line| line.text.clone())
-                .collect::<Vec<_>>()
-        };
+        let text = |width| flow(&blocks, width, 1).iter().map(|line| line.text.clone()).collect::<Vec<_>>();
         assert_eq!(text(6), ["aaa bb", "a     ", "", "cccc"]);
         assert_eq!(text(11), ["aaa bb cccc", "a          "]);
     }

@@ -21,13 +21,7 @@ pub(super) fn draw(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Vec<Line
     }
     let mut blocks = Vec::new();
     for (name, weights) in &heads {
-        let grid = Grid {
-            name,
-            source: &matrix.source,
-            output: &matrix.output,
-            weights,
-            probabilities: matrix.probabilities.as_deref(),
-        };
+        let grid = Grid { name, source: &matrix.source, output: &matrix.output, weights, probabilities: matrix.probabilities.as_deref() };
         blocks.extend(grid.panels(paint, width));
     }
     lines.extend(flow(&blocks, width, 3));
@@ -42,37 +36,20 @@ fn heading(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Line {
     let text = paint.text(&matrix.text, room.saturating_sub(input.width).max(room / 2));
     let input = paint.text(&matrix.input, room - text.width);
     let line = format!("{} {arrow} {}", input.text, text.text);
-    Line::new(
-        &paint.strong(&line),
-        input.width + text.width + 2 + arrow.chars().count(),
-    )
+    Line::new(&paint.strong(&line), input.width + text.width + 2 + arrow.chars().count())
 }
 
 /// Without columns, rows or heads the labels and probabilities that exist are still worth seeing.
 fn empty(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Vec<Line> {
-    let count =
-        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let (source, output) = (
-        count(matrix.source.len(), "source unit"),
-        count(matrix.output.len(), "output unit"),
-    );
+    let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (source, output) = (count(matrix.source.len(), "source unit"), count(matrix.output.len(), "output unit"));
     let note = format!("no weights: {source}, {output}");
-    let mut lines: Vec<Line> = wrap(&note, width)
-        .iter()
-        .map(|line| Line::new(line, line.len()))
-        .collect();
+    let mut lines: Vec<Line> = wrap(&note, width).iter().map(|line| Line::new(line, line.len())).collect();
     for (index, unit) in matrix.output.iter().enumerate() {
         let label = paint.row_unit(unit, LONGEST_ROW_LABEL.min(width / 2));
-        let probability = matrix
-            .probabilities
-            .as_ref()
-            .and_then(|each| each.get(index));
+        let probability = matrix.probabilities.as_ref().and_then(|each| each.get(index));
         let probability = probability.map_or(String::new(), |p| format!("  {p:.2}"));
-        lines.push(
-            Line::new("  ", 2)
-                .then(&label.text, label.width)
-                .then(&probability, probability.len()),
-        );
+        lines.push(Line::new("  ", 2).then(&label.text, label.width).then(&probability, probability.len()));
     }
     lines
 }
@@ -102,34 +79,18 @@ impl Grid<'_> {
         let rows: Vec<Label> = self.output.iter().map(row).collect();
         let columns: Vec<Label> = self.source.iter().map(column).collect();
         let narrow = columns.iter().all(|label| label.width <= paint.narrow());
-        let widths: Vec<usize> = columns
-            .iter()
-            .map(|label| paint.column(label.width, narrow))
-            .collect();
+        let widths: Vec<usize> = columns.iter().map(|label| paint.column(label.width, narrow)).collect();
         let left = rows.iter().map(|label| label.width).max().unwrap_or(0) + 1;
 
         let probability = if self.probabilities.is_some() { 5 } else { 0 };
         let beside = 2 * paint.edge().chars().count() + probability;
         let ranges = cut(&widths, width.saturating_sub(left + beside));
-        let layout = Layout {
-            rows,
-            columns,
-            widths,
-            left,
-        };
-        ranges
-            .into_iter()
-            .map(|range| self.panel(paint, &layout, range))
-            .collect()
+        let layout = Layout { rows, columns, widths, left };
+        ranges.into_iter().map(|range| self.panel(paint, &layout, range)).collect()
     }
 
     fn panel(&self, paint: &dyn Paint, layout: &Layout, range: Range<usize>) -> Block {
-        let Layout {
-            rows,
-            columns,
-            widths,
-            left,
-        } = layout;
+        let Layout { rows, columns, widths, left } = layout;
         let (labels, widths) = (&columns[range.clone()], &widths[range.clone()]);
         let total: usize = widths.iter().sum();
         let edge = paint.edge();
@@ -137,45 +98,24 @@ impl Grid<'_> {
 
         let mut titles = vec![self.name.to_string()];
         if labels.len() < columns.len() {
-            titles.push(format!(
-                "columns {}-{} of {}",
-                range.start + 1,
-                range.end,
-                columns.len()
-            ));
+            titles.push(format!("columns {}-{} of {}", range.start + 1, range.end, columns.len()));
         }
         titles.retain(|title| !title.is_empty());
-        let mut lines: Vec<Line> = titles
-            .iter()
-            .map(|title| Line::new(&paint.dim(title), title.len()))
-            .collect();
+        let mut lines: Vec<Line> = titles.iter().map(|title| Line::new(&paint.dim(title), title.len())).collect();
 
         let mut header = Line::default().pad(left + edge_width);
         for (label, &width) in labels.iter().zip(widths) {
-            let (start, end) = (
-                header.width + width.saturating_sub(label.width) / 2,
-                header.width + width,
-            );
+            let (start, end) = (header.width + width.saturating_sub(label.width) / 2, header.width + width);
             header = header.pad(start).then(&label.text, label.width).pad(end);
         }
         lines.push(header);
         if let Some(rule) = paint.rule() {
-            lines.push(
-                Line::default()
-                    .pad(left + edge_width)
-                    .then(&String::from(rule).repeat(total), total),
-            );
+            lines.push(Line::default().pad(left + edge_width).then(&String::from(rule).repeat(total), total));
         }
         for (index, (label, weights)) in rows.iter().zip(self.weights).enumerate() {
-            let name = Line::default()
-                .pad(left - 1 - label.width)
-                .then(&label.text, label.width);
+            let name = Line::default().pad(left - 1 - label.width).then(&label.text, label.width);
             let cells = paint.cells(&weights[range.clone()], widths);
-            let mut line = name
-                .then(" ", 1)
-                .then(edge, edge_width)
-                .then(&cells, total)
-                .then(edge, edge_width);
+            let mut line = name.then(" ", 1).then(edge, edge_width).then(&cells, total).then(edge, edge_width);
             if let Some(probability) = self.probabilities.and_then(|each| each.get(index)) {
                 line = line.then(&paint.dim(&format!(" {probability:.2}")), 5);
             }

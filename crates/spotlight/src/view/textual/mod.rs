@@ -64,10 +64,7 @@ pub(super) fn draw(page: &Page, paint: &dyn Paint, width: usize) -> String {
     let count = page.pictures().len();
     for (index, picture) in page.pictures().iter().enumerate() {
         if count > 1 {
-            lines.push(Line::new(
-                &paint.dim(&format!("{} of {count}", index + 1)),
-                0,
-            ));
+            lines.push(Line::new(&paint.dim(&format!("{} of {count}", index + 1)), 0));
         }
         lines.extend(match picture {
             Picture::Matrix(matrix) => matrix::draw(matrix, paint, width),
@@ -81,14 +78,8 @@ pub(super) fn draw(page: &Page, paint: &dyn Paint, width: usize) -> String {
         lines.push(Line::new("no pictures", 0));
     }
     lines.push(Line::new(&paint.legend(), 0));
-    lines.extend(
-        wrap(CAVEAT, width)
-            .into_iter()
-            .map(|line| Line::new(&paint.dim(&line), 0)),
-    );
-    lines.iter().fold(String::new(), |text, line| {
-        text + line.text.trim_end() + "\n"
-    })
+    lines.extend(wrap(CAVEAT, width).into_iter().map(|line| Line::new(&paint.dim(&line), 0)));
+    lines.iter().fold(String::new(), |text, line| text + line.text.trim_end() + "\n")
 }
 
 /// Breaks plain words into lines.
@@ -111,12 +102,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// The label a model chose and the probability of each, as far as they fit.
-fn decision(
-    label: &str,
-    probabilities: &[(String, f32)],
-    paint: &dyn Paint,
-    width: usize,
-) -> Vec<Line> {
+fn decision(label: &str, probabilities: &[(String, f32)], paint: &dyn Paint, width: usize) -> Vec<Line> {
     let chosen = paint.text(label, width);
     let mut lines = vec![Line::new(&paint.strong(&chosen.text), chosen.width)];
     let mut rest = Line::default();

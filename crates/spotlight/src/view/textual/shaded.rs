@@ -17,10 +17,7 @@ pub(super) fn draw(shaded: &Shaded, paint: &dyn Paint, width: usize) -> Vec<Line
 }
 
 pub(super) fn draw_match(matched: &Match, paint: &dyn Paint, width: usize) -> Vec<Line> {
-    let mut lines = vec![Line::new(
-        &paint.strong(&format!("score {:.4}", matched.score)),
-        0,
-    )];
+    let mut lines = vec![Line::new(&paint.strong(&format!("score {:.4}", matched.score)), 0)];
     for (name, weighted) in [("question", &matched.question), ("answer", &matched.answer)] {
         lines.push(Line::default());
         lines.push(Line::new(&paint.dim(name), name.len()));
@@ -48,17 +45,10 @@ fn text(weighted: &Weighted, paint: &dyn Paint, width: usize) -> Vec<Line> {
         return vec![Line::new("(empty text)", 12)];
     }
     let heads = weighted.named_heads();
-    let margin = heads
-        .iter()
-        .map(|(name, _)| name.len())
-        .max()
-        .map_or(0, |widest| if widest > 0 { widest + 1 } else { 0 });
+    let margin = heads.iter().map(|(name, _)| name.len()).max().map_or(0, |widest| if widest > 0 { widest + 1 } else { 0 });
     let mean = weighted.mean();
-    let tokens: Vec<Label> = weighted
-        .tokens
-        .iter()
-        .map(|token| paint.unit(token, LONGEST_TOKEN.min(width.saturating_sub(margin + 1))))
-        .collect();
+    let tokens: Vec<Label> =
+        weighted.tokens.iter().map(|token| paint.unit(token, LONGEST_TOKEN.min(width.saturating_sub(margin + 1)))).collect();
 
     let widths: Vec<usize> = tokens.iter().map(|token| column(token) + 1).collect();
     let mut lines = Vec::new();
@@ -71,9 +61,7 @@ fn text(weighted: &Weighted, paint: &dyn Paint, width: usize) -> Vec<Line> {
         for (index, token) in tokens[range.clone()].iter().enumerate() {
             let token = centred(token);
             let weight = mean.get(range.start + index).copied().unwrap_or(0.0);
-            words = words
-                .then(&paint.token(&token, weight), token.width)
-                .then(" ", 1);
+            words = words.then(&paint.token(&token, weight), token.width).then(" ", 1);
         }
         lines.push(words);
         for (name, weights) in &heads {
@@ -94,12 +82,6 @@ fn column(token: &Label) -> usize {
 
 fn centred(token: &Label) -> Label {
     let before = (column(token) - token.width) / 2;
-    let line = Line::default()
-        .pad(before)
-        .then(&token.text, token.width)
-        .pad(column(token));
-    Label {
-        text: line.text,
-        width: line.width,
-    }
+    let line = Line::default().pad(before).then(&token.text, token.width).pad(column(token));
+    Label { text: line.text, width: line.width }
 }
