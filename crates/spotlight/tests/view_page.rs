@@ -25,21 +25,12 @@ fn open(pictures: Vec<Picture>) -> Option<Browser> {
 }
 
 fn text(browser: &Browser, selector: &str) -> String {
-    let script = format!(
-        "return document.querySelector({}).textContent",
-        json!(selector)
-    );
+    let script = format!("return document.querySelector({}).textContent", json!(selector));
     browser.run(&script).as_str().unwrap().to_string()
 }
 
 fn count(browser: &Browser, selector: &str) -> u64 {
-    browser
-        .run(&format!(
-            "return document.querySelectorAll({}).length",
-            json!(selector)
-        ))
-        .as_u64()
-        .unwrap()
+    browser.run(&format!("return document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
 }
 
 /// The middle of a cell of the matrix; negative for the labels.
@@ -81,17 +72,10 @@ fn a_matrix_answers_pointer_and_keyboard() {
     let expected = format!("0 ← a: {}", weights[5][1]);
     assert_eq!(text(&browser, "#tip"), expected);
     assert_eq!(text(&browser, ".readout"), expected);
-    assert_eq!(
-        browser.run("return document.getElementById('tip').hidden"),
-        false
-    );
+    assert_eq!(browser.run("return document.getElementById('tip').hidden"), false);
 
     // One line for each weight worth one, as wide as the weight.
-    let strong = weights
-        .iter()
-        .flatten()
-        .filter(|&&weight| weight >= 0.02)
-        .count();
+    let strong = weights.iter().flatten().filter(|&&weight| weight >= 0.02).count();
     assert_eq!(count(&browser, ".lines path"), strong as u64);
     let width = |row: usize, column: usize| -> f32 {
         let script = format!(
@@ -100,18 +84,11 @@ fn a_matrix_answers_pointer_and_keyboard() {
         browser.run(&script).as_str().unwrap().parse().unwrap()
     };
     assert!((width(5, 1) / width(5, 0) - weights[5][1] / weights[5][0]).abs() < 0.2);
-    assert_eq!(
-        count(&browser, ".lines path.on[data-row='5'][data-column='1']"),
-        1
-    );
+    assert_eq!(count(&browser, ".lines path.on[data-row='5'][data-column='1']"), 1);
 
     // A click pins the row: its lines only. The same again lets it go.
     browser.click(cell(&browser, 5, 1));
-    assert!(
-        text(&browser, ".readout").contains("row 6 pinned, 0 ← a "),
-        "{}",
-        text(&browser, ".readout")
-    );
+    assert!(text(&browser, ".readout").contains("row 6 pinned, 0 ← a "), "{}", text(&browser, ".readout"));
     assert!(count(&browser, ".lines path[data-row='5']") > 0);
     assert_eq!(count(&browser, ".lines path:not([data-row='5'])"), 0);
     browser.click(cell(&browser, 5, 1));
@@ -119,11 +96,7 @@ fn a_matrix_answers_pointer_and_keyboard() {
 
     // A click on a label pins its column or row.
     browser.click(cell(&browser, -1, 10));
-    assert!(
-        text(&browser, ".readout").contains("column 11 pinned, 2 → 2 "),
-        "{}",
-        text(&browser, ".readout")
-    );
+    assert!(text(&browser, ".readout").contains("column 11 pinned, 2 → 2 "), "{}", text(&browser, ".readout"));
     assert_eq!(count(&browser, ".lines path:not([data-column='10'])"), 0);
     browser.click(cell(&browser, 0, -1));
     assert!(text(&browser, ".readout").contains("row 1 pinned, 2 ← 2 "));
@@ -132,18 +105,8 @@ fn a_matrix_answers_pointer_and_keyboard() {
     browser.run("document.querySelector('.matrix').focus()");
     browser.press(&[driver::ESCAPE]);
     assert_eq!(text(&browser, ".readout"), "");
-    browser.press(&[
-        driver::DOWN,
-        driver::DOWN,
-        driver::RIGHT,
-        driver::RIGHT,
-        driver::RIGHT,
-        driver::LEFT,
-    ]);
-    assert_eq!(
-        text(&browser, ".readout"),
-        format!("0 ← r: {}", weights[1][2])
-    );
+    browser.press(&[driver::DOWN, driver::DOWN, driver::RIGHT, driver::RIGHT, driver::RIGHT, driver::LEFT]);
+    assert_eq!(text(&browser, ".readout"), format!("0 ← r: {}", weights[1][2]));
     browser.press(&[driver::ENTER]);
     assert!(text(&browser, ".readout").contains("row 2 pinned"));
     browser.press(&[driver::SHIFT, driver::ENTER]);
@@ -159,14 +122,11 @@ fn a_matrix_answers_pointer_and_keyboard() {
     // The table holds the numbers, and only once it is opened.
     assert_eq!(count(&browser, "table"), 0);
     open_table(&browser);
-    let cells = browser.run("return [...document.querySelectorAll('tbody tr')].map(tr => [...tr.querySelectorAll('td')].map(td => Number(td.textContent)))");
+    let cells = browser.run(
+        "return [...document.querySelectorAll('tbody tr')].map(tr => [...tr.querySelectorAll('td')].map(td => Number(td.textContent)))",
+    );
     for (row, weights) in weights.iter().enumerate() {
-        let shown: Vec<f32> = cells[row]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|number| number.as_f64().unwrap() as f32)
-            .collect();
+        let shown: Vec<f32> = cells[row].as_array().unwrap().iter().map(|number| number.as_f64().unwrap() as f32).collect();
         assert_eq!(&shown[..14], &weights[..]);
         assert_eq!(shown[14], date.probabilities.as_ref().unwrap()[row]);
     }
@@ -179,10 +139,7 @@ fn floats(value: Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),
         Value::Array(values) => values.into_iter().map(floats).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| (name, floats(value)))
-            .collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, floats(value))).collect(),
         other => other,
     }
 }
@@ -199,10 +156,8 @@ fn downloads_are_the_same_drawing_and_numbers() {
     assert_eq!(browser.wait("return window.saved.text()"), svg::draw(&page));
     assert_eq!(browser.run("return window.name"), "spotlight-2.svg");
     browser.click(middle(&browser, ".save-json"));
-    let saved: Value =
-        serde_json::from_str(browser.wait("return window.saved.text()").as_str().unwrap()).unwrap();
-    let expected: Value =
-        serde_json::from_str(&spotlight::view::json::draw(&page).unwrap()).unwrap();
+    let saved: Value = serde_json::from_str(browser.wait("return window.saved.text()").as_str().unwrap()).unwrap();
+    let expected: Value = serde_json::from_str(&spotlight::view::json::draw(&page).unwrap()).unwrap();
     assert_eq!(floats(saved), floats(expected));
     browser.assert_quiet();
 }
@@ -229,10 +184,7 @@ fn every_kind_of_picture_has_its_view() {
     assert_eq!(count(&browser, ".heads button"), 5);
     browser.click(middle(&browser, ".heads button:nth-child(3)"));
     browser.point(cell(&browser, 0, 0));
-    assert_eq!(
-        text(&browser, "#tip"),
-        format!("l' ← the: {}", samples::sentence().heads[1][0][0])
-    );
+    assert_eq!(text(&browser, "#tip"), format!("l' ← the: {}", samples::sentence().heads[1][0][0]));
 
     // A classified text: tokens, strips for heads, pointer and keyboard.
     browser.click(middle(&browser, "#next"));
@@ -241,28 +193,17 @@ fn every_kind_of_picture_has_its_view() {
     assert_eq!(count(&browser, ".token:first-child .strip"), 3);
     browser.point(middle(&browser, ".token:nth-child(10)"));
     let tip = text(&browser, "#tip");
-    assert!(
-        tip.starts_with(&format!("best: mean {}", tweet.mean()[9]))
-            && tip.contains(&format!("head 1 {}", tweet.heads[0][9])),
-        "{tip}"
-    );
+    assert!(tip.starts_with(&format!("best: mean {}", tweet.mean()[9])) && tip.contains(&format!("head 1 {}", tweet.heads[0][9])), "{tip}");
     browser.run("document.querySelector('.token').focus()");
     browser.press(&[driver::RIGHT, driver::ENTER]);
-    assert!(
-        text(&browser, ".readout").starts_with("pinned, thank: "),
-        "{}",
-        text(&browser, ".readout")
-    );
+    assert!(text(&browser, ".readout").starts_with("pinned, thank: "), "{}", text(&browser, ".readout"));
     assert_eq!(count(&browser, ".token[aria-pressed=true]"), 1);
     browser.press(&[driver::ESCAPE]);
     assert_eq!(count(&browser, ".token[aria-pressed=true]"), 0);
 
     // A match: two texts and the cross matrix.
     browser.click(middle(&browser, "#next"));
-    assert_eq!(
-        (count(&browser, ".text"), count(&browser, ".matrix")),
-        (2, 1)
-    );
+    assert_eq!((count(&browser, ".text"), count(&browser, ".matrix")), (2, 1));
 
     // A bag: sorted on demand.
     browser.click(middle(&browser, "#next"));
@@ -273,11 +214,7 @@ fn every_kind_of_picture_has_its_view() {
     // Odd labels are visible; small and empty matrices are drawn.
     browser.click(middle(&browser, "#next"));
     browser.point(cell(&browser, 3, 6));
-    assert!(
-        text(&browser, "#tip").starts_with("␣ ← ␣: "),
-        "{}",
-        text(&browser, "#tip")
-    );
+    assert!(text(&browser, "#tip").starts_with("␣ ← ␣: "), "{}", text(&browser, "#tip"));
     browser.click(middle(&browser, "#next"));
     browser.point(cell(&browser, 0, 0));
     assert_eq!(text(&browser, "#tip"), "A ← a: 1");
@@ -310,17 +247,10 @@ fn hostile_text_runs_nothing() {
     };
     open_table(&browser);
     browser.point(cell(&browser, 0, 1));
-    assert!(text(&browser, "#tip").starts_with(&format!(
-        "{} ← {}: ",
-        hostile[0].replace(' ', "␣"),
-        hostile[1].replace(' ', "␣")
-    )));
+    assert!(text(&browser, "#tip").starts_with(&format!("{} ← {}: ", hostile[0].replace(' ', "␣"), hostile[1].replace(' ', "␣"))));
     assert_eq!(browser.run("return window.hacked === undefined"), true);
     assert_eq!(count(&browser, "img, main b, main i, main script"), 0);
-    assert_eq!(
-        browser.run("return document.querySelector('h2').children.length"),
-        0
-    );
+    assert_eq!(browser.run("return document.querySelector('h2').children.length"), 0);
     browser.assert_quiet();
 }
 
@@ -338,30 +268,14 @@ fn a_large_matrix_answers_without_lag() {
          }
          return (performance.now() - start) / 40",
     );
-    assert!(
-        average.as_f64().unwrap() < 50.0,
-        "{average} ms for a move of the pointer"
-    );
+    assert!(average.as_f64().unwrap() < 50.0, "{average} ms for a move of the pointer");
     browser.point(cell(&browser, 3, 4));
-    assert_eq!(
-        text(&browser, "#tip"),
-        format!("D ← e: {}", matrix.heads[0][3][4])
-    );
+    assert_eq!(text(&browser, "#tip"), format!("D ← e: {}", matrix.heads[0][3][4]));
     // The far corner is an End and some Downs away, scrolled into sight.
     browser.run("document.querySelector('.matrix').focus()");
     browser.press(&[driver::END]);
-    assert!(
-        text(&browser, ".readout").starts_with("D ← f: "),
-        "{}",
-        text(&browser, ".readout")
-    );
-    assert!(
-        browser
-            .run("return document.querySelector('.matrix').scrollLeft")
-            .as_f64()
-            .unwrap()
-            > 1000.0
-    );
+    assert!(text(&browser, ".readout").starts_with("D ← f: "), "{}", text(&browser, ".readout"));
+    assert!(browser.run("return document.querySelector('.matrix').scrollLeft").as_f64().unwrap() > 1000.0);
     // The table shows as many rows at a time as a page can bear.
     open_table(&browser);
     assert_eq!(count(&browser, "tbody tr"), 20);

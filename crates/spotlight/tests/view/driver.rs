@@ -24,51 +24,20 @@ pub struct Browser {
 impl Browser {
     /// Starts ChromeDriver and a fresh Chromium, or says why it cannot.
     pub fn start() -> Result<Browser, String> {
-        let driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        let mut driver = driver.map_err(|error| {
-            format!("chromedriver does not start ({error}); install chromium-driver")
-        })?;
+        let driver = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut driver = driver.map_err(|error| format!("chromedriver does not start ({error}); install chromium-driver"))?;
         let output = BufReader::new(driver.stdout.take().unwrap());
-        let started = output
-            .lines()
-            .map_while(Result::ok)
-            .find(|line| line.contains("started successfully on port"));
-        let port = started
-            .expect("chromedriver says its port")
-            .trim_end_matches('.')
-            .rsplit(' ')
-            .next()
-            .unwrap()
-            .parse()
-            .unwrap();
+        let started = output.lines().map_while(Result::ok).find(|line| line.contains("started successfully on port"));
+        let port = started.expect("chromedriver says its port").trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap();
         let directory = tempfile::tempdir().unwrap();
-        let mut browser = Browser {
-            driver,
-            port,
-            session: String::new(),
-            directory,
-        };
+        let mut browser = Browser { driver, port, session: String::new(), directory };
         let profile = browser.directory.path().join("profile");
-        let mut arguments: Vec<String> = [
-            "headless",
-            "no-sandbox",
-            "disable-gpu",
-            "disable-quic",
-            "no-first-run",
-            "disable-background-networking",
-        ]
-        .iter()
-        .chain(&[
-            "disable-component-update",
-            "disable-sync",
-            "window-size=1280,1000",
-        ])
-        .map(|flag| format!("--{flag}"))
-        .collect();
+        let mut arguments: Vec<String> =
+            ["headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"]
+                .iter()
+                .chain(&["disable-component-update", "disable-sync", "window-size=1280,1000"])
+                .map(|flag| format!("--{flag}"))
+                .collect();
         arguments.push(format!("--user-data-dir={}", profile.display()));
         let created = browser.send(
             "POST",
@@ -78,10 +47,7 @@ impl Browser {
                 "goog:chromeOptions": {"args": arguments},
             }}}),
         );
-        browser.session = created["sessionId"]
-            .as_str()
-            .unwrap_or_else(|| panic!("no session: {created}"))
-            .to_string();
+        browser.session = created["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {created}")).to_string();
         Ok(browser)
     }
 
@@ -107,10 +73,7 @@ impl Browser {
     pub fn until(&self, script: &str) {
         let start = std::time::Instant::now();
         while self.run(script) != true {
-            assert!(
-                start.elapsed() < Duration::from_secs(10),
-                "never true: {script}"
-            );
+            assert!(start.elapsed() < Duration::from_secs(10), "never true: {script}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -127,15 +90,8 @@ impl Browser {
 
     fn pointer(&self, (x, y): (i64, i64), buttons: &[&str]) {
         let mut actions = vec![json!({"type": "pointerMove", "duration": 0, "x": x, "y": y})];
-        actions.extend(
-            buttons
-                .iter()
-                .map(|button| json!({"type": button, "button": 0})),
-        );
-        self.command(
-            "actions",
-            &json!({"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]}),
-        );
+        actions.extend(buttons.iter().map(|button| json!({"type": button, "button": 0})));
+        self.command("actions", &json!({"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]}));
     }
 
     /// Presses keys one after the other; Shift stays down for the keys that follow it.
@@ -150,10 +106,7 @@ impl Browser {
         if keys.contains(&SHIFT) {
             actions.push(json!({"type": "keyUp", "value": SHIFT}));
         }
-        self.command(
-            "actions",
-            &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
-        );
+        self.command("actions", &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}));
     }
 
     /// Nothing was logged to the console, and nothing but the page itself was asked for.
@@ -166,9 +119,7 @@ impl Browser {
             let message: Value = serde_json::from_str(event["message"].as_str().unwrap()).unwrap();
             let (method, event) = (&message["message"]["method"], &message["message"]["params"]);
             // The browser's own first page asks for things of its own.
-            let ours = event["documentURL"]
-                .as_str()
-                .is_some_and(|url| url.ends_with("/page.html"));
+            let ours = event["documentURL"].as_str().is_some_and(|url| url.ends_with("/page.html"));
             if method == "Network.requestWillBeSent" && ours {
                 assert_eq!(event["request"]["url"], event["documentURL"]);
                 requests += 1;
@@ -193,14 +144,8 @@ impl Browser {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         let (port, length) = (self.port, body.len());
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-        )?;
-        write!(
-            stream,
-            "Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        )?;
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n")?;
+        write!(stream, "Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")?;
         let mut reader = BufReader::new(stream);
         let mut length = 0;
         loop {

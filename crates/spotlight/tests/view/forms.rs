@@ -29,10 +29,7 @@ fn every_picture() -> Vec<(&'static str, Page)> {
         ("bag", page(samples::bag(false))),
         ("images", page(samples::bag(true).sorted())),
         ("no rows in the bag", page(spotlight::view::Bag::default())),
-        (
-            "beam",
-            Page::new(vec![samples::date().into(), samples::date().into()]).unwrap(),
-        ),
+        ("beam", Page::new(vec![samples::date().into(), samples::date().into()]).unwrap()),
         ("no pictures", Page::new(vec![]).unwrap()),
     ]
 }
@@ -41,89 +38,36 @@ fn every_picture() -> Vec<(&'static str, Page)> {
 fn without_colours(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |plain, part| {
-        plain
-            + part
-                .split_once('m')
-                .expect("every sequence selects a colour")
-                .1
-    })
+    parts.fold(first, |plain, part| plain + part.split_once('m').expect("every sequence selects a colour").1)
 }
 
 #[test]
 fn ascii_snapshots() {
-    for name in [
-        "date",
-        "one cell",
-        "no columns",
-        "200 columns",
-        "odd",
-        "sentence",
-        "tweet with heads",
-        "answer",
-        "bag",
-        "images",
-    ] {
-        let (_, page) = every_picture()
-            .into_iter()
-            .find(|(other, _)| *other == name)
-            .unwrap();
-        insta::assert_snapshot!(
-            format!("ascii {name}").replace(' ', "_"),
-            ascii::draw(&page, 80)
-        );
+    for name in ["date", "one cell", "no columns", "200 columns", "odd", "sentence", "tweet with heads", "answer", "bag", "images"] {
+        let (_, page) = every_picture().into_iter().find(|(other, _)| *other == name).unwrap();
+        insta::assert_snapshot!(format!("ascii {name}").replace(' ', "_"), ascii::draw(&page, 80));
     }
 }
 
 #[test]
 fn terminal_snapshots() {
-    for name in [
-        "date",
-        "one cell",
-        "no columns",
-        "200 columns",
-        "odd",
-        "sentence",
-        "tweet",
-        "answer",
-        "bag",
-        "images",
-        "beam",
-    ] {
-        let (_, page) = every_picture()
-            .into_iter()
-            .find(|(other, _)| *other == name)
-            .unwrap();
-        insta::assert_snapshot!(
-            format!("terminal {name}").replace(' ', "_"),
-            terminal::draw(&page, 80, Color::None)
-        );
+    for name in ["date", "one cell", "no columns", "200 columns", "odd", "sentence", "tweet", "answer", "bag", "images", "beam"] {
+        let (_, page) = every_picture().into_iter().find(|(other, _)| *other == name).unwrap();
+        insta::assert_snapshot!(format!("terminal {name}").replace(' ', "_"), terminal::draw(&page, 80, Color::None));
     }
-    insta::assert_snapshot!(
-        "terminal_truecolor",
-        terminal::draw(&page(samples::diagonal(2, 3)), 80, Color::True)
-    );
-    insta::assert_snapshot!(
-        "terminal_256_colours",
-        terminal::draw(&page(samples::tweet(1)), 80, Color::Ansi256)
-    );
+    insta::assert_snapshot!("terminal_truecolor", terminal::draw(&page(samples::diagonal(2, 3)), 80, Color::True));
+    insta::assert_snapshot!("terminal_256_colours", terminal::draw(&page(samples::tweet(1)), 80, Color::Ansi256));
 }
 
 #[test]
 fn svg_snapshots() {
     for name in ["one cell", "no columns", "odd", "images"] {
-        let (_, page) = every_picture()
-            .into_iter()
-            .find(|(other, _)| *other == name)
-            .unwrap();
+        let (_, page) = every_picture().into_iter().find(|(other, _)| *other == name).unwrap();
         insta::assert_snapshot!(format!("svg {name}").replace(' ', "_"), svg::draw(&page));
     }
     // The cells of a wide matrix as runs; its labels and style are those of the others.
     let wide = svg::draw(&page(samples::diagonal(25, 200)));
-    let runs: Vec<&str> = wide
-        .lines()
-        .filter(|line| line.starts_with("<path stroke"))
-        .collect();
+    let runs: Vec<&str> = wide.lines().filter(|line| line.starts_with("<path stroke")).collect();
     insta::assert_snapshot!("svg_runs_of_200_columns", runs.join("\n"));
 }
 
@@ -131,12 +75,7 @@ fn svg_snapshots() {
 fn ascii_is_pure_ascii() {
     for (name, page) in every_picture() {
         let drawing = ascii::draw(&page, 80);
-        assert!(
-            drawing
-                .chars()
-                .all(|c| c == '\n' || (' '..='~').contains(&c)),
-            "{name}:\n{drawing}"
-        );
+        assert!(drawing.chars().all(|c| c == '\n' || (' '..='~').contains(&c)), "{name}:\n{drawing}");
     }
 }
 
@@ -144,15 +83,10 @@ fn ascii_is_pure_ascii() {
 fn no_line_exceeds_the_width() {
     for (name, page) in every_picture() {
         for width in [24, 40, 80, 200] {
-            let forms = [Color::None, Color::Ansi256, Color::True]
-                .map(|color| without_colours(&terminal::draw(&page, width, color)));
+            let forms = [Color::None, Color::Ansi256, Color::True].map(|color| without_colours(&terminal::draw(&page, width, color)));
             for drawing in forms.iter().chain([&ascii::draw(&page, width)]) {
                 for line in drawing.lines() {
-                    assert!(
-                        line.width() <= width,
-                        "{name} at {width}, {} wide: {line}",
-                        line.width()
-                    );
+                    assert!(line.width() <= width, "{name} at {width}, {} wide: {line}", line.width());
                 }
             }
         }
@@ -162,11 +96,7 @@ fn no_line_exceeds_the_width() {
 #[test]
 fn every_column_is_in_one_panel() {
     let drawing = ascii::draw(&page(samples::diagonal(2, 200)), 80);
-    let header: String = drawing
-        .lines()
-        .filter(|line| line.starts_with("     ") && !line.contains('-'))
-        .map(str::trim)
-        .collect();
+    let header: String = drawing.lines().filter(|line| line.starts_with("     ") && !line.contains('-')).map(str::trim).collect();
     assert_eq!(header, samples::diagonal(2, 200).source.concat());
     assert!(drawing.contains("columns 1-74 of 200"), "{drawing}");
 }
@@ -174,10 +104,7 @@ fn every_column_is_in_one_panel() {
 #[test]
 fn plain_drawings_hold_no_escape_sequences() {
     for (name, page) in every_picture() {
-        assert!(
-            !terminal::draw(&page, 80, Color::None).contains('\u{1b}'),
-            "{name}"
-        );
+        assert!(!terminal::draw(&page, 80, Color::None).contains('\u{1b}'), "{name}");
         assert!(!ascii::draw(&page, 80).contains('\u{1b}'), "{name}");
     }
 }
@@ -198,10 +125,7 @@ fn the_caveat_is_in_every_form() {
     let caveat = spotlight::view::CAVEAT;
     for (name, page) in every_picture() {
         assert!(ascii::draw(&page, 80).contains(caveat), "{name}");
-        assert!(
-            terminal::draw(&page, 80, Color::True).contains(caveat),
-            "{name}"
-        );
+        assert!(terminal::draw(&page, 80, Color::True).contains(caveat), "{name}");
         assert!(svg::draw(&page).contains(caveat), "{name}");
     }
 }
@@ -216,29 +140,16 @@ fn scale_is_a_factor() {
     let (width, height) = size(1.0);
     assert_eq!(size(2.0), (2 * width, 2 * height));
     for wrong in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        assert!(
-            png::draw(&page(samples::date()), wrong)
-                .unwrap_err()
-                .to_string()
-                .starts_with("the scale is")
-        );
+        assert!(png::draw(&page(samples::date()), wrong).unwrap_err().to_string().starts_with("the scale is"));
     }
-    let too_large = png::draw(&page(samples::date()), 1e6)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        too_large.ends_with("draw it with a smaller scale, or as svg"),
-        "{too_large}"
-    );
+    let too_large = png::draw(&page(samples::date()), 1e6).unwrap_err().to_string();
+    assert!(too_large.ends_with("draw it with a smaller scale, or as svg"), "{too_large}");
 }
 
 #[test]
 fn embedded_fonts_draw_the_promised_scripts() {
     let ink = |label: &str| {
-        let matrix = Matrix {
-            source: vec![label.into()],
-            ..samples::diagonal(1, 1)
-        };
+        let matrix = Matrix { source: vec![label.into()], ..samples::diagonal(1, 1) };
         png::draw(&page(matrix), 1.0).unwrap()
     };
     // Characters that no font has share one picture, the box; these must not.
@@ -259,35 +170,21 @@ fn run() -> Curves {
                 ("train loss".into(), 24.0 * (-t / 8.0).exp() + 0.3),
                 ("dev loss".into(), 22.0 * (-t / 9.0).exp() + 0.6 + 0.02 * t),
                 ("dev accuracy".into(), 1.0 - (-t / 7.0).exp()),
-                (
-                    "examples per second".into(),
-                    1800.0 + 40.0 * (t * 1.7).sin(),
-                ),
+                ("examples per second".into(), 1800.0 + 40.0 * (t * 1.7).sin()),
             ],
         }
     };
-    Curves {
-        title: "dates".into(),
-        axis: "epoch".into(),
-        records: (1..=30).map(record).collect(),
-    }
+    Curves { title: "dates".into(), axis: "epoch".into(), records: (1..=30).map(record).collect() }
 }
 
 #[test]
 fn curves_snapshots() {
     let run = run();
     insta::assert_snapshot!("curves_terminal", run.terminal(80, Color::None));
-    insta::assert_snapshot!(
-        "curves_braille",
-        without_colours(&run.terminal(60, Color::True))
-    );
+    insta::assert_snapshot!("curves_braille", without_colours(&run.terminal(60, Color::True)));
     assert!(run.png(1.0).unwrap().starts_with(b"\x89PNG"));
     let empty = Curves::default();
     assert!(empty.svg().contains("nothing was measured yet"));
-    assert!(
-        empty
-            .terminal(80, Color::True)
-            .contains("nothing was measured yet")
-    );
+    assert!(empty.terminal(80, Color::True).contains("nothing was measured yet"));
     assert!(empty.png(1.0).is_ok());
 }

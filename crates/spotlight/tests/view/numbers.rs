@@ -11,12 +11,7 @@ fn weights(value: &Value) -> Weights {
 }
 
 fn row(value: &Value) -> Vec<f32> {
-    value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|number| number.to_string().parse().unwrap())
-        .collect()
+    value.as_array().unwrap().iter().map(|number| number.to_string().parse().unwrap()).collect()
 }
 
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
@@ -28,64 +23,33 @@ fn svg_numbers(page: &Page) -> Value {
 }
 
 fn json_numbers(page: &Page) -> Vec<Value> {
-    json::draw(page)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    json::draw(page).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn html_numbers(page: &Page) -> Value {
     let drawing = html::draw(page).unwrap();
-    serde_json::from_str(between(
-        &drawing,
-        "<script type=\"application/json\" id=\"data\">",
-        "</script>",
-    ))
-    .unwrap()
+    serde_json::from_str(between(&drawing, "<script type=\"application/json\" id=\"data\">", "</script>")).unwrap()
 }
 
 fn pictures() -> Vec<Picture> {
-    vec![
-        samples::sentence().into(),
-        samples::tweet(3).into(),
-        samples::answer().into(),
-        samples::bag(true).into(),
-    ]
+    vec![samples::sentence().into(), samples::tweet(3).into(), samples::answer().into(), samples::bag(true).into()]
 }
 
 #[test]
 fn numbers_survive_in_every_form() {
-    let (sentence, tweet, answer, bag) = (
-        samples::sentence(),
-        samples::tweet(3),
-        samples::answer(),
-        samples::bag(true),
-    );
+    let (sentence, tweet, answer, bag) = (samples::sentence(), samples::tweet(3), samples::answer(), samples::bag(true));
     let page = Page::new(pictures()).unwrap();
     let svg = svg_numbers(&page);
     let json = Value::Array(json_numbers(&page));
     let html = html_numbers(&page)["pictures"].clone();
     for (form, numbers) in [("svg", svg), ("json", json), ("html", html)] {
-        let heads: Vec<Weights> = numbers[0]["heads"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(weights)
-            .collect();
+        let heads: Vec<Weights> = numbers[0]["heads"].as_array().unwrap().iter().map(weights).collect();
         assert_eq!(heads, sentence.heads, "{form}");
-        assert_eq!(
-            Some(row(&numbers[0]["probabilities"])),
-            sentence.probabilities,
-            "{form}"
-        );
+        assert_eq!(Some(row(&numbers[0]["probabilities"])), sentence.probabilities, "{form}");
         assert_eq!(weights(&numbers[1]["heads"]), tweet.text.heads, "{form}");
         let (question, answered) = match form {
             "svg" => (&numbers[2]["question"], &numbers[2]["answer"]),
-            _ => (
-                &numbers[2]["question"]["heads"],
-                &numbers[2]["answer"]["heads"],
-            ),
+            _ => (&numbers[2]["question"]["heads"], &numbers[2]["answer"]["heads"]),
         };
         assert_eq!(weights(question), answer.question.heads, "{form}");
         assert_eq!(weights(answered), answer.answer.heads, "{form}");
@@ -101,16 +65,7 @@ fn tooltips_hold_the_exact_weights_in_order() {
     let found: Vec<f32> = drawing
         .split("<title>")
         .skip(2) // The text before any title, and the title of the file.
-        .map(|part| {
-            part.split_once("</title>")
-                .unwrap()
-                .0
-                .rsplit_once(": ")
-                .unwrap()
-                .1
-                .parse()
-                .unwrap()
-        })
+        .map(|part| part.split_once("</title>").unwrap().0.rsplit_once(": ").unwrap().1.parse().unwrap())
         .collect();
     assert_eq!(found, date.heads[0].concat());
 }
@@ -121,12 +76,7 @@ fn json_keeps_labels_and_says_what_it_is() {
     let record = &json_numbers(&page)[0];
     assert_eq!(record["kind"], "matrix");
     assert_eq!(record["note"], spotlight::view::CAVEAT);
-    let labels: Vec<&str> = record["source"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|label| label.as_str().unwrap())
-        .collect();
+    let labels: Vec<&str> = record["source"].as_array().unwrap().iter().map(|label| label.as_str().unwrap()).collect();
     assert_eq!(labels, samples::odd().source);
 }
 
@@ -137,14 +87,7 @@ fn noise(side: usize) -> Matrix {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as f32 / (1 << 24) as f32
     };
-    Matrix {
-        heads: vec![
-            (0..side)
-                .map(|_| (0..side).map(|_| random()).collect())
-                .collect(),
-        ],
-        ..samples::diagonal(side, side)
-    }
+    Matrix { heads: vec![(0..side).map(|_| (0..side).map(|_| random()).collect()).collect()], ..samples::diagonal(side, side) }
 }
 
 #[test]
@@ -153,11 +96,7 @@ fn large_matrices_stay_small_and_fast() {
         let page = Page::new(vec![matrix.clone().into()]).unwrap();
         let start = Instant::now();
         let drawing = svg::draw(&page);
-        assert!(
-            start.elapsed() < Duration::from_secs(1),
-            "{:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
         assert!(drawing.len() < 5_000_000, "{} bytes", drawing.len());
         assert_eq!(weights(&svg_numbers(&page)[0]["heads"][0]), matrix.heads[0]);
         assert!(resvg::usvg::Tree::from_str(&drawing, &resvg::usvg::Options::default()).is_ok());
