@@ -5,7 +5,10 @@
 pub mod attention;
 pub mod axis;
 pub mod config;
+pub mod demo;
 pub mod error;
+pub mod metrics;
+pub mod model;
 pub mod nn;
 pub mod numeric;
 pub mod params;

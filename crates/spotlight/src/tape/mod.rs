@@ -315,6 +315,11 @@ impl<'p, T: Float> Tape<'p, T> {
         }
     }
 
+    /// A random number from 0 to below 1, by the tape's seed.
+    pub(crate) fn uniform(&self) -> f64 {
+        rand::RngExt::random(&mut *self.random.borrow_mut())
+    }
+
     fn copy_of(&self, x: Var) -> Vec<T> {
         let value = self.value(x);
         let mut copy = self.buffer(value.len());

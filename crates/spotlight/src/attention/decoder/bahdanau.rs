@@ -1,0 +1,48 @@
+//! Bahdanau's order: attend with the state before, then step. Bahdanau, Cho and Bengio, 2015, section 3.1 and appendix A.
+//!
+//! `c_i = attend(s_(i-1))`, `s_i = cell([y_i; c_i], s_(i-1))`; read out: `[s_i; c_i]`.
+
+use spotlight_kernels::Float;
+
+use super::{AdditiveDecoder, Decoder, DecoderOutput, Look, Memory, Moved, State, beside, top, weights_of};
+use crate::Result;
+use crate::tape::{Tape, Var};
+
+/// One step.
+pub(super) fn step<T: Float>(
+    decoder: &Decoder,
+    tape: &Tape<T>,
+    y: Var,
+    before: &State,
+    look: impl Fn(Var) -> Result<Option<Look>>,
+) -> Result<Moved> {
+    let look = look(top(&before.layers, "decoder")?)?;
+    let context = look.as_ref().map(|look| look.context);
+    let run = decoder.rnn.step(tape, beside(tape, &[Some(y), context])?, &before.layers, &before.memories)?;
+    let readout = beside(tape, &[Some(tape.off_axis(run.states)), context])?;
+    Ok(Moved { run, readout, look })
+}
+
+/// All steps as one note.
+pub(super) fn all_at_once<T: Float>(
+    decoder: &Decoder,
+    fused: &AdditiveDecoder,
+    tape: &Tape<T>,
+    y: Var,
+    memory: &Memory,
+    start: &State,
+) -> Result<DecoderOutput> {
+    let state = top(&start.layers, "decoder")?;
+    let out = fused.forward(tape, y, memory.keys, memory.values, state, start.memories.last().copied())?;
+    let (weights, pairs) = weights_of(tape, &tape.need_axis("decoder", y)?, memory, out.weights)?;
+    let readout = tape.dropout(tape.concat(&[out.states, out.contexts])?, decoder.config.dropout)?;
+    Ok(DecoderOutput {
+        states: out.states,
+        readout,
+        contexts: Some(out.contexts),
+        weights: Some(weights),
+        pairs: Some(pairs),
+        coverage_penalty: None,
+        log_probs: None,
+    })
+}

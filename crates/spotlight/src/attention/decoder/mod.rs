@@ -1,0 +1,455 @@
+//! A recurrent decoder that looks back at its memory.
+//!
+//! At every step it reads the unit before, asks the memory a question, and moves its state. The two orders differ in when it asks: [`Order::Bahdanau`] with the
+//! state before the step, so that the context enters the cell; [`Order::Luong`] with the state after it, so that the context goes to what is said. See
+//! `bahdanau.rs` and `luong.rs`, one step each.
+//!
+//! [`Decoder::teacher_forced`] runs over known targets: as one fused note where the configuration is Bahdanau's own, all steps at once where no step needs the
+//! attention of another (Luong's order without input feeding), else step by step. [`Decoder::step`] is the one step that a search takes, with one row for each
+//! hypothesis.
+//!
+//! ```
+//! use spotlight::attention::{AttentionConfig, Decoder, DecoderConfig, Order, ScoreKind};
+//! use spotlight::{Cell, axis::Axis, params::Params, tape::Tape};
+//!
+//! let mut params = Params::<f32>::new(1);
+//! let config = DecoderConfig {
+//!     order: Order::Luong,
+//!     attention: Some(AttentionConfig::new(ScoreKind::General)),
+//!     ..DecoderConfig::new(Cell::Gru, 2, 4, 3)
+//! };
+//! let decoder = Decoder::new(&mut params, "decoder", config)?;
+//! let tape = Tape::new(&params);
+//! let (source, target) = (Axis::new([5, 2]), Axis::new([3, 4]));
+//! let memory = decoder.prepare(&tape, tape.on_axis(tape.zeros(7, 3), &source)?)?;
+//!
+//! // Learning: all targets at once.
+//! let start = decoder.start(&tape, &memory, 2, &[], &[])?;
+//! let out = decoder.teacher_forced(&tape, tape.on_axis(tape.zeros(7, 2), &target)?, &memory, &start)?;
+//! assert_eq!(tape.shape(out.readout), (7, decoder.readout_size()));
+//!
+//! // Searching: two hypotheses about item 0 and one about item 1; then only the second goes on, twice.
+//! let start = decoder.start(&tape, &memory, 3, &[], &[])?;
+//! let stepped = decoder.step(&tape, tape.zeros(3, 2), &start, &memory, &[0, 0, 1])?;
+//! let state = stepped.state.tables(&tape).gather(&[1, 1])?;
+//! let stepped = decoder.step(&tape, tape.zeros(2, 2), &state.on(&tape)?, &memory, &[0, 0])?;
+//! assert_eq!(tape.shape(stepped.readout).0, 2);
+//! # Ok::<(), spotlight::Error>(())
+//! ```
+
+mod bahdanau;
+mod fused;
+mod luong;
+mod state;
+
+use serde::{Deserialize, Serialize};
+use spotlight_kernels::Float;
+use spotlight_kernels::cell::Cell;
+
+pub use fused::{AdditiveDecoder, Decoded};
+pub use state::{DecoderState, State, Table};
+
+use super::rows::{to_pairs, to_rows};
+use super::{Attention, AttentionConfig, Memory, Normaliser, Question, SoftmaxKind};
+use crate::axis::{Axis, Pairs};
+use crate::nn::{Linear, Rnn, RnnConfig, RnnOutput};
+use crate::params::Params;
+use crate::tape::{Tape, Var};
+use crate::{Error, Result};
+
+/// Attend, then step; or step, then attend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Attend with the state before, then step with the context.
+    #[default]
+    Bahdanau,
+    /// Step, then attend with the new state and combine both.
+    Luong,
+}
+
+/// What is done with the sum of all weights so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coverage {
+    /// It is not kept.
+    #[default]
+    Off,
+    /// [`DecoderOutput::coverage_penalty`] is computed from it.
+    Penalty,
+    /// The score reads it, too.
+    Features,
+}
+
+/// Shape of a [`Decoder`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecoderConfig {
+    /// Which cell.
+    pub cell: Cell,
+    /// Features of the unit before, as it comes in.
+    pub input: usize,
+    /// Hidden size.
+    pub hidden: usize,
+    /// Features of the memory.
+    pub memory: usize,
+    /// Cells on top of each other; the top one asks.
+    pub layers: usize,
+    /// Dropout between the layers and on what is read out, while learning.
+    pub dropout: f64,
+    /// When to attend.
+    pub order: Order,
+    /// How to attend. None: the decoder sees nothing of the source but its initial state.
+    pub attention: Option<AttentionConfig>,
+    /// Whether the combined state of a step enters the next one, so that the decoder knows where it looked. For Luong's order.
+    pub input_feeding: bool,
+    /// What is done with the sum of all weights so far.
+    pub coverage: Coverage,
+}
+
+impl DecoderConfig {
+    /// One layer in Bahdanau's order with additive attention.
+    pub fn new(cell: Cell, input: usize, hidden: usize, memory: usize) -> Self {
+        DecoderConfig {
+            cell,
+            input,
+            hidden,
+            memory,
+            layers: 1,
+            dropout: 0.0,
+            order: Order::Bahdanau,
+            attention: Some(AttentionConfig::default()),
+            input_feeding: false,
+            coverage: Coverage::Off,
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let refuse =
+            |what: &str, got: &str, expected: &str| Err(Error::Value { what: what.into(), got: got.into(), expected: expected.into() });
+        if self.hidden == 0 || self.input == 0 || self.layers == 0 {
+            return refuse("a size of the decoder (input, hidden, layers)", "0", "at least 1");
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            return refuse("the dropout probability", &self.dropout.to_string(), "from 0 to below 1");
+        }
+        if self.input_feeding && (self.order == Order::Bahdanau || self.attention.is_none()) {
+            return refuse(
+                "input feeding",
+                "on",
+                "off, but in Luong's order with attention: in Bahdanau's the context enters the cell anyway",
+            );
+        }
+        if self.coverage != Coverage::Off && self.attention.is_none() {
+            return refuse("coverage", "on", "off, without attention");
+        }
+        Ok(())
+    }
+
+    /// Features of a context.
+    fn context(&self) -> usize {
+        self.attention.map_or(0, |attention| attention.values.unwrap_or(self.memory))
+    }
+}
+
+/// A recurrent decoder with attention.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    /// Its shape.
+    pub config: DecoderConfig,
+    /// The cells.
+    pub rnn: Rnn,
+    /// The three boxes.
+    pub attention: Option<Attention>,
+    /// Luong's `Wc`.
+    pub combine: Option<Linear>,
+}
+
+/// What a decoder gives over known targets. All but the penalty on the axis of the targets or of its pairs with the memory.
+#[derive(Clone, Debug)]
+pub struct DecoderOutput {
+    /// The state of the top layer at every target position.
+    pub states: Var,
+    /// What the next unit is to be predicted from.
+    pub readout: Var,
+    /// The context at every target position.
+    pub contexts: Option<Var>,
+    /// One number for each pair of a target position and a position of its memory, on the axis of `pairs`. In the fused form no gradient goes back through them:
+    /// a loss on the weights themselves needs [`Decoder::step_by_step`].
+    pub weights: Option<Var>,
+    /// Which weight belongs to which pair.
+    pub pairs: Option<Pairs>,
+    /// `Σ min(a, c)` over all pairs, with `c` the sum of the weights before: 0 if nothing is looked at twice. See, Liu and Manning, 2017, equation 12.
+    pub coverage_penalty: Option<Var>,
+    /// The log-probability of each choice, for [`SoftmaxKind::Reinforce`] while learning.
+    pub log_probs: Option<Var>,
+}
+
+/// What one step gives, one row for each hypothesis.
+#[derive(Clone, Debug)]
+pub struct Stepped {
+    /// The new state.
+    pub state: State,
+    /// What the next unit is to be predicted from.
+    pub readout: Var,
+    /// The context.
+    pub context: Option<Var>,
+    /// One number for each pair of a hypothesis and a position of its memory; hypothesis by hypothesis.
+    pub weights: Option<Var>,
+    /// `Σ min(a, c)` of each hypothesis, if coverage is kept.
+    pub coverage_penalty: Option<Var>,
+    /// The log-probability of each choice, for [`SoftmaxKind::Reinforce`] while learning.
+    pub log_probs: Option<Var>,
+}
+
+/// What a look at the memory gives, and what it leaves for the next.
+struct Look {
+    context: Var,
+    weights: Var,
+    previous: Option<Var>,
+    coverage: Option<Var>,
+    penalty: Option<Var>,
+    log_probs: Option<Var>,
+}
+
+impl Decoder {
+    /// Makes the parameters: `name.cell.weight_ih_l0` and so on, `name.attention.…`, and in Luong's order `name.combine.weight`.
+    pub fn new<T: Float>(params: &mut Params<T>, name: &str, config: DecoderConfig) -> Result<Self> {
+        config.check()?;
+        let (h, context) = (config.hidden, config.context());
+        let fed = match config.order {
+            Order::Bahdanau => context,
+            Order::Luong if config.input_feeding => h,
+            Order::Luong => 0,
+        };
+        let shape = RnnConfig { layers: config.layers, dropout: config.dropout, ..RnnConfig::new(config.cell, config.input + fed, h) };
+        let rnn = Rnn::new(params, &format!("{name}.cell"), shape);
+        let attention = match &config.attention {
+            Some(attention) => {
+                let reads_coverage = config.coverage == Coverage::Features;
+                let name = format!("{name}.attention");
+                Some(Attention::with_coverage(params, &name, attention, h, config.memory, reads_coverage)?)
+            }
+            None => None,
+        };
+        let combine = (config.order == Order::Luong && attention.is_some())
+            .then(|| Linear::without_bias(params, &format!("{name}.combine"), context + h, h));
+        Ok(Decoder { config, rnn, attention, combine })
+    }
+
+    /// Features of [`DecoderOutput::readout`].
+    pub fn readout_size(&self) -> usize {
+        match self.config.order {
+            Order::Bahdanau => self.config.hidden + self.config.context(),
+            Order::Luong => self.config.hidden,
+        }
+    }
+
+    /// Computes what depends on the memory alone; once for all steps.
+    pub fn prepare<T: Float>(&self, tape: &Tape<T>, memory: Var) -> Result<Memory> {
+        match &self.attention {
+            Some(attention) => attention.prepare(tape, memory),
+            None => Memory::unread(tape, memory),
+        }
+    }
+
+    /// The state before the first step, for `rows` sequences: `states` (and `memories`, for an LSTM) of each layer, bottom first; zeros for those not given.
+    pub fn start<T: Float>(&self, tape: &Tape<T>, memory: &Memory, rows: usize, states: &[Var], memories: &[Var]) -> Result<State> {
+        let h = self.config.hidden;
+        let given = |given: &[Var]| {
+            (0..self.config.layers)
+                .map(|layer| match given.get(layer) {
+                    Some(&state) => tape.expect_shape("decoder (initial state)", state, (rows, h)).map(|()| state),
+                    None => Ok(tape.zeros(rows, h)),
+                })
+                .collect::<Result<Vec<_>>>()
+        };
+        let over_memory = || tape.zeros(rows, memory.axis.steps());
+        let previous = match &self.attention {
+            // A monotonic walk begins at position 0.
+            Some(attention) if attention.normaliser.looks_back() => {
+                let width = memory.axis.steps();
+                let mut weights = T::zeros(rows * width);
+                weights.iter_mut().step_by(width.max(1)).for_each(|w| *w = T::ONE);
+                Some(tape.table(rows, width, weights)?)
+            }
+            Some(attention) if attention.looks_back() => Some(over_memory()),
+            _ => None,
+        };
+        Ok(State {
+            step: 0,
+            layers: given(states)?,
+            memories: if self.config.cell.has_memory() { given(memories)? } else { Vec::new() },
+            fed: self.config.input_feeding.then(|| tape.zeros(rows, h)),
+            previous,
+            coverage: (self.config.coverage != Coverage::Off).then(over_memory),
+        })
+    }
+
+    /// One step of every hypothesis: `y` is the unit before, `items` the sequence of the memory that each belongs to. Several may belong to one.
+    ///
+    /// On a tape that does not learn, choices that were drawn while learning are made: see [`Normaliser::for_answers`].
+    pub fn step<T: Float>(&self, tape: &Tape<T>, y: Var, before: &State, memory: &Memory, items: &[usize]) -> Result<Stepped> {
+        let normaliser = self.attention.map(|a| if tape.is_training() { a.normaliser } else { a.normaliser.for_answers() });
+        self.step_with(tape, y, before, memory, items, normaliser)
+    }
+
+    fn step_with<T: Float>(
+        &self,
+        tape: &Tape<T>,
+        y: Var,
+        before: &State,
+        memory: &Memory,
+        items: &[usize],
+        normaliser: Option<Normaliser>,
+    ) -> Result<Stepped> {
+        let attention = self.attention.map(|attention| Attention { normaliser: normaliser.unwrap_or(attention.normaliser), ..attention });
+        let look = |query: Var| attention.as_ref().map(|attention| self.look(tape, attention, query, before, memory, items)).transpose();
+        let moved = match self.config.order {
+            Order::Bahdanau => bahdanau::step(self, tape, y, before, look)?,
+            Order::Luong => luong::step(self, tape, y, before, look)?,
+        };
+        let look = moved.look;
+        let state = State {
+            step: before.step + 1,
+            layers: moved.run.layers.iter().map(|layer| layer.last).collect(),
+            memories: moved.run.layers.iter().filter_map(|layer| layer.memory).collect(),
+            fed: before.fed.and(Some(moved.readout)),
+            previous: look.as_ref().and_then(|look| look.previous),
+            coverage: look.as_ref().and_then(|look| look.coverage),
+        };
+        Ok(Stepped {
+            state,
+            readout: tape.dropout(moved.readout, self.config.dropout)?,
+            context: look.as_ref().map(|look| look.context),
+            weights: look.as_ref().map(|look| look.weights),
+            coverage_penalty: look.as_ref().and_then(|look| look.penalty),
+            log_probs: look.as_ref().and_then(|look| look.log_probs),
+        })
+    }
+
+    /// Looks at the memory, minding where it looked before.
+    fn look<T: Float>(
+        &self,
+        tape: &Tape<T>,
+        attention: &Attention,
+        query: Var,
+        before: &State,
+        memory: &Memory,
+        items: &[usize],
+    ) -> Result<Look> {
+        let mut question = Question::of_items(Some(query), items, &memory.axis, before.step)?;
+        question.previous = before.previous.map(|rows| to_pairs(tape, rows, &question.pairs)).transpose()?;
+        let covered = before.coverage.map(|rows| to_pairs(tape, rows, &question.pairs)).transpose()?;
+        question.coverage = covered;
+        let attended = attention.attend(tape, memory, &question)?;
+        let (mut previous, mut coverage, mut penalty) = (None, None, None);
+        if before.previous.is_some() {
+            previous = Some(to_rows(tape, attended.weights, &question.pairs)?);
+        }
+        if let Some(covered) = covered {
+            coverage = Some(to_rows(tape, tape.add(covered, attended.weights)?, &question.pairs)?);
+            // min(a, c) = a - max(a - c, 0)
+            let excess = tape.relu(tape.sub(attended.weights, covered)?);
+            penalty = Some(tape.sum(tape.sub(attended.weights, excess)?)?);
+        }
+        Ok(Look { context: attended.context, weights: attended.weights, previous, coverage, penalty, log_probs: attended.log_probs })
+    }
+
+    /// Runs over known targets: `y` holds the unit before each target position, on the axis of the targets.
+    pub fn teacher_forced<T: Float>(&self, tape: &Tape<T>, y: Var, memory: &Memory, start: &State) -> Result<DecoderOutput> {
+        if let Some(fused) = self.fused(memory) {
+            return bahdanau::all_at_once(self, &fused, tape, y, memory, start);
+        }
+        let independent = start.step == 0
+            && !self.config.input_feeding
+            && self.config.coverage == Coverage::Off
+            && self.attention.is_none_or(|a| !a.looks_back());
+        if independent && (self.config.order == Order::Luong || self.attention.is_none()) {
+            return luong::all_at_once(self, tape, y, memory, start);
+        }
+        self.step_by_step(tape, y, memory, start)
+    }
+
+    /// The fused decoder, where it computes what this one does.
+    fn fused(&self, memory: &Memory) -> Option<AdditiveDecoder> {
+        let (config, attention) = (&self.config, self.attention.as_ref()?);
+        let softmax = attention.normaliser.config;
+        let plain = config.order == Order::Bahdanau
+            && config.layers == 1
+            && config.coverage == Coverage::Off
+            && softmax.kind == SoftmaxKind::Softmax
+            && softmax.temperature == 1.0
+            && !memory.is_masked();
+        match attention.score {
+            super::Score::Additive(score) if plain && score.is_plain() => {
+                Some(AdditiveDecoder { query: score.query.weight, v: score.v, cell: self.rnn.layers[0][0] })
+            }
+            _ => None,
+        }
+    }
+
+    /// Like [`Decoder::teacher_forced`], always with one [`Decoder::step`] after the other: slower, and the same numbers.
+    pub fn step_by_step<T: Float>(&self, tape: &Tape<T>, y: Var, memory: &Memory, start: &State) -> Result<DecoderOutput> {
+        let target = tape.need_axis("decoder", y)?;
+        let carried = start.vars();
+        let mut initial = carried.clone();
+        let width = memory.axis.steps();
+        let normaliser = self.attention.map(|attention| attention.normaliser);
+        let (looks, covers) = (self.attention.is_some(), self.config.coverage != Coverage::Off);
+        let draws = tape.is_training() && normaliser.is_some_and(|n| n.config.kind == SoftmaxKind::Reinforce);
+        // Beside what is carried from step to step, what is to be seen of every step goes through the scan as a state that nobody reads.
+        let context = self.config.context();
+        let seen = [(true, self.readout_size()), (looks, context), (looks, width), (covers, 1), (draws, 1)];
+        initial.extend(seen.iter().filter(|(wanted, _)| *wanted).map(|(_, cols)| tape.zeros(1, *cols)));
+        let run = tape.scan(&target, &[y], &initial, |step, y, before| {
+            let before = start.with_vars(start.step + step.index, &before[..carried.len()]);
+            let stepped = self.step_with(tape, y[0], &before, memory, step.items, normaliser)?;
+            let mut after = stepped.state.vars();
+            after.push(stepped.readout);
+            after.extend(stepped.context);
+            if let Some(weights) = stepped.weights {
+                after.push(to_rows(tape, weights, &Pairs::for_items(step.items, &memory.axis))?);
+            }
+            after.extend(stepped.coverage_penalty);
+            after.extend(stepped.log_probs);
+            Ok(after)
+        })?;
+        let mut seen_of = run.states[carried.len()..].iter().copied();
+        let mut next = |wanted: bool| if wanted { seen_of.next() } else { None };
+        let readout = next(true).unwrap_or(y);
+        let (contexts, rows, penalties, log_probs) = (next(looks), next(looks), next(covers), next(draws));
+        let pairs = looks.then(|| Pairs::new(&target, &memory.axis)).transpose()?;
+        let weights = match (rows, &pairs) {
+            (Some(rows), Some(pairs)) => Some(to_pairs(tape, rows, pairs)?),
+            _ => None,
+        };
+        let coverage_penalty = penalties.map(|penalties| tape.sum_all(penalties)).transpose()?;
+        let states = run.states[self.config.layers - 1];
+        Ok(DecoderOutput { states, readout, contexts, weights, pairs, coverage_penalty, log_probs })
+    }
+}
+
+/// A step taken: the cells' run, what is read out of it, and the look at the memory.
+struct Moved {
+    run: RnnOutput,
+    readout: Var,
+    look: Option<Look>,
+}
+
+/// Tables side by side; one alone as it is.
+fn beside<T: Float>(tape: &Tape<T>, parts: &[Option<Var>]) -> Result<Var> {
+    let parts: Vec<Var> = parts.iter().flatten().copied().collect();
+    if let [one] = parts[..] { Ok(one) } else { tape.concat(&parts) }
+}
+
+/// The top layer of some states.
+fn top(states: &[Var], op: &'static str) -> Result<Var> {
+    states.last().copied().ok_or(Error::Index { op, index: 0, len: 0 })
+}
+
+/// The weights of a whole target, given as numbers.
+fn weights_of<T: Float>(tape: &Tape<T>, target: &Axis, memory: &Memory, weights: Vec<T>) -> Result<(Var, Pairs)> {
+    let pairs = Pairs::new(target, &memory.axis)?;
+    let weights = tape.on_axis(tape.table(pairs.axis().rows(), 1, weights)?, pairs.axis())?;
+    Ok((weights, pairs))
+}

@@ -1,0 +1,26 @@
+//! The dot product: `q . k`. Luong, Pham and Manning, 2015, section 3.1.
+
+use spotlight_kernels::Float;
+
+use super::{ScoreConfig, ScoreKind, Scoring, Sizes, dot_pairs, need_equal_widths, query};
+use crate::Result;
+use crate::attention::Question;
+use crate::params::Params;
+use crate::tape::{Tape, Var};
+
+/// `q . k`; no parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Dot;
+
+impl Scoring for Dot {
+    const ASKS: bool = true;
+
+    fn new<T: Float>(_: &mut Params<T>, _: &str, _: &ScoreConfig, sizes: Sizes) -> Result<Self> {
+        need_equal_widths(ScoreKind::Dot, sizes)?;
+        Ok(Dot)
+    }
+
+    fn scores<T: Float>(&self, tape: &Tape<T>, keys: Var, question: &Question) -> Result<Var> {
+        dot_pairs(tape, query(question)?, keys, &question.pairs, 1, 1.0)
+    }
+}

@@ -1,0 +1,215 @@
+//! The first box: how well does a position of the memory answer a query?
+//!
+//! A score is a type that implements [`Scoring`], one file each. To add one, write its file and put its name in the list at the end of this page:
+//! configuration, errors, tests over all scores and `spotlight demo numbers` find it there.
+//!
+//! Letters: `q` a query (`Q` features), `k` a key, that is a row of the memory (`M` features), `A` the alignment size.
+
+mod pairwise;
+
+use serde::{Deserialize, Serialize};
+use spotlight_kernels::Float;
+
+pub(crate) use pairwise::{additive_pairs, dot_pairs, of_keys, of_queries};
+
+use super::Question;
+use crate::params::Params;
+use crate::tape::{Tape, Var};
+use crate::{Error, Result};
+
+/// Which score, and the sizes a user may choose.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScoreConfig {
+    /// The name in the list.
+    pub kind: ScoreKind,
+    /// `A`, for the scores with a hidden layer; as wide as the query (or the memory, without a query) unless told.
+    pub alignment: Option<usize>,
+    /// For the additive score: a bias inside, and `v` with a learned length of its own.
+    pub normalised: bool,
+    /// For the location score: the number of filters over the previous weights.
+    pub filters: usize,
+    /// For the location score: positions under a filter; odd.
+    pub filter_width: usize,
+}
+
+impl Default for ScoreConfig {
+    fn default() -> Self {
+        ScoreConfig { kind: ScoreKind::Additive, alignment: None, normalised: false, filters: 10, filter_width: 15 }
+    }
+}
+
+impl From<ScoreKind> for ScoreConfig {
+    fn from(kind: ScoreKind) -> Self {
+        ScoreConfig { kind, ..Default::default() }
+    }
+}
+
+impl ScoreConfig {
+    /// The alignment size, checked.
+    fn alignment(&self, otherwise: usize) -> Result<usize> {
+        match self.alignment.unwrap_or(otherwise) {
+            0 => Err(Error::Value { what: "the alignment size".into(), got: "0".into(), expected: "at least 1".into() }),
+            size => Ok(size),
+        }
+    }
+}
+
+/// What a score will meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sizes {
+    /// Features of a query; 0 if nobody asks.
+    pub query: usize,
+    /// Features of a row of the memory.
+    pub memory: usize,
+    /// Whether questions carry the coverage so far, to be read as a feature.
+    pub coverage: bool,
+}
+
+/// A score: its parameters, what it computes once for a memory, and what for every pair.
+pub trait Scoring: Sized {
+    /// Whether it reads the query.
+    const ASKS: bool;
+
+    /// Makes its parameters under `name.`, if it can meet these sizes.
+    fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self>;
+
+    /// What it needs of the memory, one row for each of its rows: computed once, however many queries come. The memory itself unless told.
+    fn keys<T: Float>(&self, tape: &Tape<T>, memory: Var) -> Result<Var> {
+        let _ = tape;
+        Ok(memory)
+    }
+
+    /// The score of every pair: one column on the axis of the pairs.
+    fn scores<T: Float>(&self, tape: &Tape<T>, keys: Var, question: &Question) -> Result<Var>;
+}
+
+/// An error for a score that cannot meet certain sizes.
+fn refuse(kind: ScoreKind, sizes: Sizes, expected: &str) -> Error {
+    let mut got = format!("a query of {} and a memory of {} features", sizes.query, sizes.memory);
+    if sizes.coverage {
+        got += ", with coverage as a feature";
+    }
+    Error::Value { what: format!("the input of the score \"{kind}\""), got, expected: expected.into() }
+}
+
+/// For the scores that compare query and key as they are.
+fn need_equal_widths(kind: ScoreKind, sizes: Sizes) -> Result<()> {
+    if sizes.query != sizes.memory {
+        return Err(refuse(kind, sizes, "a query as wide as the memory; the score \"general\" compares different widths"));
+    }
+    need_no_coverage(kind, sizes)
+}
+
+/// For the scores without a hidden layer that could read the coverage.
+fn need_no_coverage(kind: ScoreKind, sizes: Sizes) -> Result<()> {
+    if sizes.coverage { Err(refuse(kind, sizes, "without it; \"additive\" and \"location\" read coverage")) } else { Ok(()) }
+}
+
+/// The query a score was promised.
+fn query(question: &Question) -> Result<Var> {
+    question.query.ok_or_else(|| Error::Value {
+        what: "the query of a score that reads it".into(),
+        got: "missing".into(),
+        expected: "given".into(),
+    })
+}
+
+/// Declares the modules, the list of kinds, and the enum of scores that stands for them all.
+macro_rules! scores {
+    ($($(#[$doc:meta])* $name:literal => $file:ident::$Score:ident,)*) => {
+        $(mod $file; pub use $file::$Score;)*
+
+        /// The scores there are.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum ScoreKind {
+            $($(#[$doc])* #[serde(rename = $name)] $Score,)*
+        }
+
+        impl ScoreKind {
+            /// All of them.
+            pub const ALL: &[ScoreKind] = &[$(ScoreKind::$Score,)*];
+
+            /// Its name in configuration.
+            pub fn name(self) -> &'static str {
+                match self { $(ScoreKind::$Score => $name,)* }
+            }
+
+            /// Whether it reads the query.
+            pub fn asks(self) -> bool {
+                match self { $(ScoreKind::$Score => $Score::ASKS,)* }
+            }
+        }
+
+        /// Any score, with its parameters.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Score {
+            $($(#[$doc])* $Score($Score),)*
+        }
+
+        impl Score {
+            /// Makes the score's parameters under `name.`.
+            pub fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self> {
+                if sizes.memory == 0 || (config.kind.asks() && sizes.query == 0) {
+                    return Err(refuse(config.kind, sizes, "at least 1 feature each"));
+                }
+                Ok(match config.kind { $(ScoreKind::$Score => Score::$Score($Score::new(params, name, config, sizes)?),)* })
+            }
+
+            /// Which score this is.
+            pub fn kind(&self) -> ScoreKind {
+                match self { $(Score::$Score(_) => ScoreKind::$Score,)* }
+            }
+
+            /// What it needs of the memory; see [`Scoring::keys`].
+            pub fn keys<T: Float>(&self, tape: &Tape<T>, memory: Var) -> Result<Var> {
+                match self { $(Score::$Score(score) => score.keys(tape, memory),)* }
+            }
+
+            /// The score of every pair; see [`Scoring::scores`].
+            pub fn scores<T: Float>(&self, tape: &Tape<T>, keys: Var, question: &Question) -> Result<Var> {
+                match self { $(Score::$Score(score) => score.scores(tape, keys, question),)* }
+            }
+        }
+    };
+}
+
+impl std::fmt::Display for ScoreKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for ScoreKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        ScoreKind::ALL.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = ScoreKind::ALL.iter().map(|kind| kind.name()).collect();
+            Error::Value { what: "the score".into(), got: format!("{name:?}"), expected: format!("one of {}", names.join(", ")) }
+        })
+    }
+}
+
+scores! {
+    /// `w . k`, without a query.
+    "linear" => linear::Linear,
+    /// `tanh(w . k + b)`, without a query.
+    "tanh" => tanh::Tanh,
+    /// `w . (tanh(V k) * σ(U k))`, without a query.
+    "gated" => gated::Gated,
+    /// `q . k`
+    "dot" => dot::Dot,
+    /// `q . k / √M`
+    "scaled-dot" => scaled_dot::ScaledDot,
+    /// `q W k`
+    "general" => general::General,
+    /// `v . tanh(W [q; k])`
+    "concat" => concat::Concat,
+    /// `v . tanh(W q + U k)`
+    "additive" => additive::Additive,
+    /// `cos(q, k)`
+    "cosine" => cosine::Cosine,
+    /// `v . tanh(W q + U k + L f)`, with features `f` of the previous weights.
+    "location" => location::Location,
+}

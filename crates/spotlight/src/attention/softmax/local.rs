@@ -1,0 +1,70 @@
+//! Local attention: a window, around the current step or around a predicted centre. Luong, Pham and Manning, 2015, section 3.2.
+//!
+//! Positions count from 0. A window that lies outside the memory gives zeros.
+
+use spotlight_kernels::Float;
+
+use super::Mask;
+use crate::attention::Question;
+use crate::attention::score::of_queries;
+use crate::params::{Init, ParamId, Params};
+use crate::tape::{Tape, Var};
+use crate::{Error, Result};
+
+/// local-m: softmax over the keys at most `half_width` away from the query's own step.
+pub(super) fn around_step<T: Float>(tape: &Tape<T>, scores: Var, question: &Question, half_width: usize) -> Result<Var> {
+    let window = Mask::window(&question.pairs, &question.positions, half_width)?;
+    tape.softmax(window.apply(tape, scores)?)
+}
+
+/// local-p: the centre `p = S σ(v . tanh(W q))` in a memory of `S` positions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Centre {
+    /// `W`: `A x Q`
+    weight: ParamId,
+    /// `v`: `A`
+    v: ParamId,
+}
+
+impl Centre {
+    pub(super) fn new<T: Float>(params: &mut Params<T>, name: &str, query: usize, size: usize) -> Result<Self> {
+        if query == 0 || size == 0 {
+            return Err(Error::Value {
+                what: "a size of the predictor of local-p attention".into(),
+                got: "0".into(),
+                expected: "a state to predict the centre from, and a hidden layer".into(),
+            });
+        }
+        Ok(Centre {
+            weight: params.add(format!("{name}.centre.weight"), &[size, query], Init::Glorot),
+            v: params.add(format!("{name}.centre.v"), &[size], Init::Glorot),
+        })
+    }
+
+    /// The centre of each query, one column.
+    pub(super) fn centres<T: Float>(&self, tape: &Tape<T>, question: &Question) -> Result<Var> {
+        let query = question.query.ok_or_else(|| Error::Value {
+            what: "the query of local-p attention".into(),
+            got: "missing".into(),
+            expected: "given".into(),
+        })?;
+        let share = tape.sigmoid(tape.linear(tape.tanh(tape.linear(query, self.weight, None)?), self.v, None)?);
+        let lengths = question.pairs.spans().iter().map(|span| T::from_f64(span.count as f64)).collect();
+        tape.mul(tape.off_axis(share), tape.table(question.pairs.queries(), 1, lengths)?)
+    }
+
+    /// Softmax over the keys with `|s - p| <= D`, times `exp(-(s - p)² / 2σ²)` with `σ = D / 2`. The weights do not sum to one again; the window itself has no
+    /// gradient, the Gaussian has.
+    pub(super) fn weights<T: Float>(&self, tape: &Tape<T>, scores: Var, question: &Question, half_width: usize) -> Result<Var> {
+        let pairs = &question.pairs;
+        let centres = of_queries(tape, self.centres(tape, question)?, pairs)?;
+        let places = pairs.axis().lengths().iter().flat_map(|&n| 0..n).map(|s| T::from_f64(s as f64)).collect();
+        let distances = tape.sub(tape.on_axis(tape.table(pairs.axis().rows(), 1, places)?, pairs.axis())?, centres)?;
+        let width = T::from_f64(half_width as f64);
+        let inside = tape.value(distances).iter().map(|d| d.abs() <= width).collect();
+        let weights = tape.softmax(Mask::pairs(pairs, inside)?.apply(tape, scores)?)?;
+        let sigma = half_width as f64 / 2.0;
+        let gaussian = tape.exp(tape.scale(tape.mul(distances, distances)?, -1.0 / (2.0 * sigma * sigma)));
+        tape.mul(weights, gaussian)
+    }
+}
