@@ -196,6 +196,39 @@ fn large_scores_do_no_harm() {
 }
 
 #[test]
+fn multi_head_attention_looks_where_it_may() {
+    for kind in [ScoreKind::ScaledDot, ScoreKind::Additive] {
+        let mut params = Params::<f64>::new(2);
+        let config = MultiHeadConfig { score: kind.into(), heads: 2, causal: true, window: Some(1), ..Default::default() };
+        let attention = MultiHead::new(&mut params, "attention", &config, 4, 4, 4).unwrap();
+        let tape = Tape::new(&params);
+        let axis = Axis::new([4, 2]);
+        let x = tape.on_axis(tape.table(6, 4, (0..24).map(|i| (i as f64).sin()).collect()).unwrap(), &axis).unwrap();
+        let question = Question::of_axes(None, &axis, &axis).unwrap();
+        let never = Mask::keys(&question.pairs, &[true, true, false, true, false, true]).unwrap();
+        let out = attention.self_attention(&tape, x, Some(&never)).unwrap();
+        // Which (query, key) pairs have weight: not ahead, at most one back, never at row 2 of the first sequence or row 0 of the second.
+        let seen: Vec<bool> = tape.to_vec(out.weights).chunks(2).map(|heads| heads.iter().all(|&w| w > 0.0)).collect();
+        let mut want = vec![false; 20];
+        [0, 4, 5, 9, 15, 19].iter().for_each(|&pair| want[pair] = true);
+        assert_eq!(seen, want, "{kind}");
+        assert_eq!(tape.axis(out.context), Some(axis));
+    }
+}
+
+#[test]
+fn pooling_skips_what_it_may_not_see() {
+    let mut params = Params::<f64>::new(2);
+    let config = PoolConfig { score: ScoreKind::ScaledDot.into(), heads: 2, ..Default::default() };
+    let pool = Pool::new(&mut params, "pool", &config, 2).unwrap();
+    let tape = Tape::new(&params);
+    let memory = tape.on_axis(tape.table(3, 2, vec![1.0, 2.0, 30.0, 40.0, 5.0, 6.0]).unwrap(), &Axis::new([2, 1])).unwrap();
+    let pooled = pool.forward(&tape, memory, Some(&[true, false, false])).unwrap();
+    assert_eq!(tape.to_vec(pooled.context), [1.0, 2.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0]);
+    assert!(pool.forward(&tape, memory, Some(&[true])).is_err());
+}
+
+#[test]
 fn temperature_sharpens() {
     let at = |temperature| weigh::<f64>(SoftmaxConfig { temperature, ..Default::default() }, &[1.0, 2.0], None)[1];
     assert!((at(0.5) - 1.0 / (1.0 + (-2.0f64).exp())).abs() < 1e-15);

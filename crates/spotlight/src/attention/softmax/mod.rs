@@ -152,13 +152,9 @@ impl Normaliser {
         if let Some(mask) = &question.mask {
             scores = mask.apply(tape, scores)?;
         }
-        if let Some(centre) = &self.centre {
-            let weights = centre.weights(tape, scores, question, self.config.half_width)?;
-            return Ok(Weights { weights, log_probs: None });
-        }
         let mut log_probs = None;
         let weights = match self.config.kind {
-            SoftmaxKind::Softmax | SoftmaxKind::LocalP => tape.softmax(scores)?,
+            SoftmaxKind::Softmax => tape.softmax(scores)?,
             SoftmaxKind::Sparsemax => sparsemax::sparsemax(tape, scores)?,
             SoftmaxKind::Gumbel if tape.is_training() => hard::gumbel(tape, scores)?,
             SoftmaxKind::Reinforce if tape.is_training() => {
@@ -168,6 +164,7 @@ impl Normaliser {
             }
             SoftmaxKind::Hard | SoftmaxKind::Gumbel | SoftmaxKind::Reinforce => hard::argmax(tape, scores)?,
             SoftmaxKind::LocalM => local::around_step(tape, scores, question, self.config.half_width)?,
+            SoftmaxKind::LocalP => local::around_centre(tape, scores, question, self.config.half_width, self.centre)?,
             SoftmaxKind::Monotonic => monotonic::expected(tape, scores, question)?,
             SoftmaxKind::HardMonotonic => monotonic::hard(tape, scores, question)?,
         };
