@@ -15,7 +15,7 @@ pub const NR: usize = 16;
 /// Most rows of a panel of the left side.
 pub const MR: usize = 6;
 /// Length of the common dimension handled at once: a panel of the right side then fits the first-level cache.
-const KC: usize = 256;
+const KC: usize = 384;
 /// Rows handled at once: the packed left side then fits the second-level cache.
 const MC: usize = 120;
 /// Columns packed at once when the right side is not packed yet.
@@ -88,9 +88,7 @@ impl<T: Float> Packed<T> {
     pub fn fill(&mut self, b: View<T>) {
         (self.k, self.n) = (b.rows, b.cols);
         self.data.resize(b.cols.div_ceil(NR) * NR * b.rows, T::ZERO);
-        for (panel, j) in self.data.chunks_mut((b.rows * NR).max(1)).zip((0..b.cols).step_by(NR)) {
-            pack_panel(b, 0, j, panel);
-        }
+        pack_panels(b, 0, b.rows, 0, b.cols, &mut self.data);
     }
 
     /// Columns of the packed matrix.
@@ -104,44 +102,85 @@ impl<T: Float> Packed<T> {
     }
 }
 
-/// Packs columns `j..j + NR` of the rows `k0..` of `b` that fit `panel`.
-fn pack_panel<T: Float>(b: View<T>, k0: usize, j: usize, panel: &mut [T]) {
-    let width = NR.min(b.cols - j);
-    let (rows, _) = panel.as_chunks_mut::<NR>();
-    if b.col_stride == 1 {
-        for (p, row) in rows.iter_mut().enumerate() {
-            let from = b.at(k0 + p, j);
-            row[..width].copy_from_slice(&b.data[from..from + width]);
-            row[width..].fill(T::ZERO);
-        }
-    } else {
-        for c in 0..width {
-            let from = b.at(k0, j + c);
-            let column = b.data[from..].iter().step_by(b.row_stride);
-            for (row, &x) in rows.iter_mut().zip(column) {
-                row[c] = x;
+simd! {
+    /// Packs columns `j0..j1` of the rows `k0..k0 + kc` of `b`, panel after panel.
+    fn pack_panels<T>(b: View<'_, T>, k0: usize, kc: usize, j0: usize, j1: usize, to: &mut [T]) {
+        for (panel, j) in to.chunks_exact_mut((kc * NR).max(1)).zip((j0..j1).step_by(NR)) {
+            let width = NR.min(j1 - j);
+            let (rows, _) = panel.as_chunks_mut::<NR>();
+            if width < NR {
+                // The last panel, filled up with zeros.
+                for (p, row) in rows.iter_mut().enumerate() {
+                    for (c, x) in row.iter_mut().enumerate() {
+                        *x = if c < width { b.data[b.at(k0 + p, j + c)] } else { T::ZERO };
+                    }
+                }
+            } else if b.col_stride == 1 {
+                for (p, row) in rows.iter_mut().enumerate() {
+                    if let Some(from) = b.data[b.at(k0 + p, j)..].first_chunk::<NR>() {
+                        *row = *from;
+                    }
+                }
+            } else {
+                pack_transposed(b, k0, j, rows);
             }
-        }
-        for row in rows {
-            row[width..].fill(T::ZERO);
         }
     }
 }
 
-/// Packs rows `i..i + mr`, columns `k0..k0 + kc` of `a`, column after column.
+/// Packs a full panel whose columns stand in memory as rows: a transposition, eight numbers of each column at a time.
 #[inline(always)]
-fn pack_left<T: Float>(a: View<T>, i: usize, mr: usize, k0: usize, kc: usize, to: &mut [T]) {
+fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR]]) {
+    const STEP: usize = 8;
+    let (blocks, rest) = rows.as_chunks_mut::<STEP>();
+    let mut p = k0;
+    for block in blocks {
+        for c in 0..NR {
+            if b.row_stride == 1 {
+                if let Some(from) = b.data[b.at(p, j + c)..].first_chunk::<STEP>() {
+                    for q in 0..STEP {
+                        block[q][c] = from[q];
+                    }
+                }
+            } else {
+                for (q, row) in block.iter_mut().enumerate() {
+                    row[c] = b.data[b.at(p + q, j + c)];
+                }
+            }
+        }
+        p += STEP;
+    }
+    for row in rest {
+        for (c, x) in row.iter_mut().enumerate() {
+            *x = b.data[b.at(p, j + c)];
+        }
+        p += 1;
+    }
+}
+
+/// Packs `M` rows from `i`, columns `k0..k0 + kc` of `a`, column after column.
+#[inline(always)]
+fn pack_left<T: Float, const M: usize>(a: View<T>, i: usize, k0: usize, kc: usize, to: &mut [T]) {
+    let (columns, _) = to.as_chunks_mut::<M>();
     if a.row_stride == 1 {
-        for (p, column) in to.chunks_exact_mut(mr).enumerate() {
-            let from = a.at(i, k0 + p);
-            column.copy_from_slice(&a.data[from..from + mr]);
+        // The rows of a column stand side by side.
+        let from = a.data[a.at(i, k0)..].chunks(a.col_stride);
+        for (column, from) in columns.iter_mut().zip(from) {
+            if let Some(from) = from.first_chunk::<M>() {
+                *column = *from;
+            }
         }
     } else {
-        for r in 0..mr {
+        for r in 0..M {
             let from = a.at(i + r, k0);
-            let row = a.data[from..].iter().step_by(a.col_stride).take(kc);
-            for (x, to) in row.zip(to[r..].iter_mut().step_by(mr)) {
-                *to = *x;
+            if a.col_stride == 1 {
+                for (column, &x) in columns.iter_mut().zip(&a.data[from..from + kc]) {
+                    column[r] = x;
+                }
+            } else {
+                for (column, &x) in columns.iter_mut().zip(a.data[from..].iter().step_by(a.col_stride)) {
+                    column[r] = x;
+                }
             }
         }
     }
@@ -166,14 +205,14 @@ fn tile<T: Float, const M: usize, const FMA: bool>(a: &[T], b: &[T], c: &mut [T]
     }
     for (i, sums) in sums.iter().enumerate() {
         let row = &mut c[i * stride..i * stride + nr];
-        if add {
-            for (c, &s) in row.iter_mut().zip(sums) {
-                *c += s;
+        if let Some(row) = row.first_chunk_mut::<NR>() {
+            for j in 0..NR {
+                row[j] = if add { row[j] + sums[j] } else { sums[j] };
             }
-        } else if let Some(row) = row.first_chunk_mut::<NR>() {
-            *row = *sums;
         } else {
-            row.copy_from_slice(&sums[..nr]);
+            for (c, &s) in row.iter_mut().zip(sums) {
+                *c = if add { *c + s } else { s };
+            }
         }
     }
 }
@@ -188,12 +227,31 @@ fn row_panels(i0: usize, mc: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
+/// Runs an expression with the constant `M` equal to `$mr`, a number from 1 to `MR`.
+macro_rules! by_rows {
+    ($mr:expr, $m:ident => $run:expr) => {
+        match $mr {
+            6 => by_rows!(@ 6, $m, $run),
+            5 => by_rows!(@ 5, $m, $run),
+            4 => by_rows!(@ 4, $m, $run),
+            3 => by_rows!(@ 3, $m, $run),
+            2 => by_rows!(@ 2, $m, $run),
+            _ => by_rows!(@ 1, $m, $run),
+        }
+    };
+    (@ $n:literal, $m:ident, $run:expr) => {{
+        const $m: usize = $n;
+        $run
+    }};
+}
+
 simd! {
     /// `MC` rows of `A` times the panels of one `KC` slice of `B`, with room for the packed rows in `left`. `panel_stride` is the distance
     /// between panels in `b`.
     fn block<T>(a: View<'_, T>, i0: usize, mc: usize, k0: usize, kc: usize, left: &mut [T], b: &[T], panel_stride: usize, n: usize, c: &mut Target<'_, T>, j0: usize, add: bool) {
         for (i, mr) in row_panels(i0, mc) {
-            pack_left(a, i, mr, k0, kc, &mut left[(i - i0) * kc..(i - i0 + mr) * kc]);
+            let to = &mut left[(i - i0) * kc..(i - i0 + mr) * kc];
+            by_rows!(mr, M => pack_left::<T, M>(a, i, k0, kc, to));
         }
         for (panel, j) in (0..n).step_by(NR).enumerate() {
             let b = &b[panel * panel_stride..][..kc * NR];
@@ -201,14 +259,7 @@ simd! {
             for (i, mr) in row_panels(i0, mc) {
                 let a = &left[(i - i0) * kc..(i - i0 + mr) * kc];
                 let out = &mut c.data[i * c.stride + j0 + j..];
-                match mr {
-                    6 => tile::<T, 6, FMA>(a, b, out, c.stride, nr, add),
-                    5 => tile::<T, 5, FMA>(a, b, out, c.stride, nr, add),
-                    4 => tile::<T, 4, FMA>(a, b, out, c.stride, nr, add),
-                    3 => tile::<T, 3, FMA>(a, b, out, c.stride, nr, add),
-                    2 => tile::<T, 2, FMA>(a, b, out, c.stride, nr, add),
-                    _ => tile::<T, 1, FMA>(a, b, out, c.stride, nr, add),
-                }
+                by_rows!(mr, M => tile::<T, M, FMA>(a, b, out, c.stride, nr, add));
             }
         }
     }
@@ -230,9 +281,7 @@ pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add
         for k0 in (0..a.cols).step_by(KC) {
             let kc = KC.min(a.cols - k0);
             T::with_scratch(Scratch::Right, nc.div_ceil(NR) * NR * kc, |right| {
-                for (panel, j) in right.chunks_mut(kc * NR).zip((j0..j0 + nc).step_by(NR)) {
-                    pack_panel(View { cols: j0 + nc, ..b }, k0, j, panel);
-                }
+                pack_panels(b, k0, kc, j0, j0 + nc, right);
                 for i0 in (0..a.rows).step_by(MC) {
                     let mc = MC.min(a.rows - i0);
                     T::with_scratch(Scratch::Left, mc * kc, |left| {

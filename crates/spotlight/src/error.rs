@@ -65,6 +65,27 @@ pub enum Error {
         /// Rows there are.
         len: usize,
     },
+    /// The loss or the gradient is not a number any more.
+    #[error(
+        "the loss is not a number at step {step} (lines {} of the training data; largest gradient: {gradient}). The last good state is in {}: lower train.rate or train.clip and start again",
+        brief_list(lines), checkpoint.display()
+    )]
+    NotFinite {
+        /// The step.
+        step: u64,
+        /// Lines of the training data in its batch.
+        lines: Vec<usize>,
+        /// The largest gradient and its parameter.
+        gradient: String,
+        /// The last checkpoint.
+        checkpoint: PathBuf,
+    },
+    /// Something in the data.
+    #[error(transparent)]
+    Text(#[from] crate::text::TextError),
+    /// Something in the settings.
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
     /// A parameter file that does not hold what the model needs.
     #[error("{}: {problem}", path.display())]
     Weights {
@@ -85,3 +106,12 @@ pub enum Error {
 
 /// A result of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The first few numbers of a list.
+fn brief_list(lines: &[usize]) -> String {
+    let mut text = lines.iter().take(12).map(usize::to_string).collect::<Vec<_>>().join(", ");
+    if lines.len() > 12 {
+        text.push_str(&format!(" and {} more", lines.len() - 12));
+    }
+    text
+}

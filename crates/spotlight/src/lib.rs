@@ -4,12 +4,18 @@
 
 pub mod attention;
 pub mod axis;
+pub mod config;
+pub mod demo;
 pub mod error;
+pub mod metrics;
+pub mod model;
 pub mod nn;
 pub mod numeric;
 pub mod params;
 pub mod tape;
+pub mod text;
 pub mod train;
+pub mod view;
 pub mod weights;
 
 pub use error::{Error, Result};

@@ -3,8 +3,11 @@
 /// How the learning rate changes; every form is a factor on a base rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Schedule {
-    /// Always the base rate.
-    Constant,
+    /// Rises linearly over `warmup` steps (0 for none), then stays.
+    Warmup {
+        /// Steps until the base rate is reached.
+        warmup: u64,
+    },
     /// Rises linearly over `warmup` steps, then falls with the inverse square root of the step. Vaswani and others, 2017.
     InverseSqrt {
         /// Steps until the base rate is reached.
@@ -35,7 +38,7 @@ impl Schedule {
         let step = step.max(1) as f64;
         let rise = |warmup: u64| (step / warmup.max(1) as f64).min(1.0);
         match self {
-            Schedule::Constant => 1.0,
+            Schedule::Warmup { warmup } => rise(warmup),
             Schedule::InverseSqrt { warmup } => rise(warmup) * (warmup.max(1) as f64 / step.max(warmup as f64)).sqrt(),
             Schedule::Cosine { warmup, total } => {
                 if step <= warmup as f64 {

@@ -1,0 +1,231 @@
+//! Settings of a transducer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::attention::{AttentionConfig, Coverage, DecoderConfig, Order, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind};
+use crate::config::ConfigError;
+use crate::model::UnitSection;
+use crate::model::folder::Task;
+use crate::nn::RnnConfig;
+use crate::train::TrainSettings;
+use crate::{Cell, Result};
+
+/// A whole recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// Always `seq2seq`.
+    pub task: Task,
+    /// Decides everything left to chance.
+    pub seed: u64,
+    /// `[data]`
+    pub data: Data,
+    /// `[source]`
+    pub source: UnitSection,
+    /// `[target]`
+    pub target: UnitSection,
+    /// `[model]`
+    pub model: Model,
+    /// `[train]`
+    pub train: TrainSettings,
+    /// `[search]`
+    pub search: Search,
+}
+
+/// `[data]` of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Data {
+    /// Training pairs; empty if given on the command line.
+    pub train: String,
+    /// Development pairs; empty for a part split off from the training pairs by source.
+    pub dev: String,
+    /// Whether a third column of features (`N;GEN;SG`) is joined to the source.
+    pub features: bool,
+}
+
+/// `[model]` of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// Features of a unit's vector.
+    pub embedding: usize,
+    /// Hidden size of the decoder, and of each direction of the encoder.
+    pub hidden: usize,
+    /// `rnn`, `gru` or `lstm`.
+    pub cell: CellName,
+    /// Layers of the encoder.
+    pub encoder_layers: usize,
+    /// Layers of the decoder.
+    pub decoder_layers: usize,
+    /// Whether the encoder reads both ways.
+    pub bidirectional: bool,
+    /// Dropout on embeddings, between layers and before the output.
+    pub dropout: f64,
+    /// The score: `additive`, `dot`, `general`, ... or `none` for a decoder that sees only the encoder's last state.
+    pub attention: String,
+    /// Size of the hidden layer of an additive score; 0 for the hidden size.
+    pub alignment: usize,
+    /// From scores to weights: `softmax`, `sparsemax`, `local-m`, `local-p`, `monotonic`, ...
+    pub softmax: SoftmaxKind,
+    /// Positions to each side of the centre of local attention.
+    pub half_width: usize,
+    /// `bahdanau` or `luong`.
+    pub order: Order,
+    /// Whether the attentional state enters the next step (Luong's order).
+    pub input_feeding: bool,
+    /// `off`, `penalty` or `features`.
+    pub coverage: Coverage,
+    /// Weight of the coverage penalty in the loss.
+    pub coverage_weight: f64,
+    /// Whether the vectors of the target's units are also the weights of the output.
+    pub tied: bool,
+    /// Share of the target's units that the model replaces by its own guess while learning.
+    pub scheduled_sampling: f64,
+}
+
+/// `[search]` of a recipe: the defaults of `predict`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// Hypotheses kept; 1 is greedy.
+    pub beam: usize,
+    /// Exponent of the length normalisation; 0 for none. Wu and others, 2016, equation 14.
+    pub length_penalty: f64,
+    /// Weight of the coverage penalty; 0 for none. The same, equation 15.
+    pub coverage_penalty: f64,
+    /// Longest answer: this many units for each unit of the source, and 10 more. Set from the training pairs if 0.
+    pub max_ratio: f64,
+}
+
+/// Names of the cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CellName {
+    /// [`Cell::Tanh`]
+    Rnn,
+    /// [`Cell::Gru`]
+    Gru,
+    /// [`Cell::Lstm`]
+    Lstm,
+}
+
+impl From<CellName> for Cell {
+    fn from(name: CellName) -> Cell {
+        match name {
+            CellName::Rnn => Cell::Tanh,
+            CellName::Gru => Cell::Gru,
+            CellName::Lstm => Cell::Lstm,
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            task: Task::Seq2seq,
+            seed: 1,
+            data: Data { train: String::new(), dev: String::new(), features: false },
+            source: UnitSection::default(),
+            target: UnitSection::default(),
+            model: Model {
+                embedding: 64,
+                hidden: 128,
+                cell: CellName::Gru,
+                encoder_layers: 1,
+                decoder_layers: 1,
+                bidirectional: true,
+                dropout: 0.2,
+                attention: ScoreKind::Additive.name().into(),
+                alignment: 0,
+                softmax: SoftmaxKind::Softmax,
+                half_width: 10,
+                order: Order::Bahdanau,
+                input_feeding: false,
+                coverage: Coverage::Off,
+                coverage_weight: 1.0,
+                tied: false,
+                scheduled_sampling: 0.0,
+            },
+            train: TrainSettings { metric: "accuracy".into(), ..TrainSettings::default() },
+            search: Search { beam: 1, length_penalty: 0.6, coverage_penalty: 0.0, max_ratio: 0.0 },
+        }
+    }
+}
+
+impl Config {
+    /// The first setting that cannot be used, if any. What it says is the key and the reason.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let need = |right: bool, key: &str, problem: String| {
+            if right { Ok(()) } else { Err(ConfigError::Value { key: key.into(), problem }) }
+        };
+        self.train.check()?;
+        let m = &self.model;
+        let sizes =
+            [("embedding", m.embedding), ("hidden", m.hidden), ("encoder_layers", m.encoder_layers), ("decoder_layers", m.decoder_layers)];
+        for (key, value) in sizes {
+            need(value >= 1, &format!("model.{key}"), format!("must be at least 1, is {value}"))?;
+        }
+        for (key, value) in [("dropout", m.dropout), ("scheduled_sampling", m.scheduled_sampling)] {
+            need((0.0..1.0).contains(&value), &format!("model.{key}"), format!("must be from 0 to below 1, is {value}"))?;
+        }
+        if m.attention != "none" {
+            let names: Vec<&str> = ScoreKind::ALL.iter().filter(|s| s.asks()).map(|s| s.name()).collect();
+            need(
+                names.contains(&m.attention.as_str()),
+                "model.attention",
+                format!("must be none or one of {}, is {}", names.join(", "), m.attention),
+            )?;
+        }
+        let memory = m.hidden * if m.bidirectional { 2 } else { 1 };
+        let same = matches!(self.score(), Some(ScoreKind::Dot | ScoreKind::ScaledDot | ScoreKind::Cosine));
+        let problem = format!(
+            "{} compares states of one size, but the encoder gives {memory} and the decoder {}: use general, or bidirectional = false",
+            m.attention, m.hidden
+        );
+        need(!same || memory == m.hidden, "model.attention", problem)?;
+        need(
+            !m.input_feeding || m.order == Order::Luong,
+            "model.input_feeding",
+            "goes with order = \"luong\": in Bahdanau's order the context enters the cell anyway".into(),
+        )?;
+        need(!m.input_feeding || m.attention != "none", "model.input_feeding", "needs attention".into())?;
+        need(m.coverage == Coverage::Off || m.attention != "none", "model.coverage", "needs attention".into())?;
+        need(
+            m.softmax != SoftmaxKind::Reinforce,
+            "model.softmax",
+            "reinforce needs a reward of its own and is a matter of the library; use gumbel for hard attention here".into(),
+        )?;
+        need(self.search.beam >= 1, "search.beam", format!("must be at least 1, is {}", self.search.beam))
+    }
+
+    /// The score, if there is attention.
+    pub fn score(&self) -> Option<ScoreKind> {
+        ScoreKind::ALL.iter().copied().find(|s| s.name() == self.model.attention)
+    }
+
+    pub(super) fn encoder(&self) -> RnnConfig {
+        let m = &self.model;
+        RnnConfig {
+            layers: m.encoder_layers,
+            bidirectional: m.bidirectional,
+            dropout: m.dropout,
+            ..RnnConfig::new(m.cell.into(), m.embedding, m.hidden)
+        }
+    }
+
+    pub(super) fn decoder(&self) -> DecoderConfig {
+        let m = &self.model;
+        let memory = m.hidden * if m.bidirectional { 2 } else { 1 };
+        let attention = self.score().map(|kind| AttentionConfig {
+            score: ScoreConfig { alignment: (m.alignment > 0).then_some(m.alignment), ..ScoreConfig::from(kind) },
+            softmax: SoftmaxConfig { half_width: m.half_width, ..SoftmaxConfig::from(m.softmax) },
+            ..AttentionConfig::default()
+        });
+        DecoderConfig {
+            layers: m.decoder_layers,
+            dropout: m.dropout,
+            order: m.order,
+            attention,
+            input_feeding: m.input_feeding,
+            coverage: m.coverage,
+            ..DecoderConfig::new(m.cell.into(), m.embedding, m.hidden, memory)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! From pairs of texts to examples of numbers.
+
+use std::path::Path;
+
+use super::config::Config;
+use crate::Result;
+use crate::text::vocab::END;
+use crate::text::{FeaturePlace, Features, Pair, Tokenizer, Unit, UnitKind};
+
+/// A pair, ready for the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// Source units, features among them.
+    pub source: Vec<u32>,
+    /// Target units and the end; never empty.
+    pub target: Vec<u32>,
+    /// The source and what belongs to it, as text: examples with the same one share their references.
+    pub key: String,
+    /// The target as text.
+    pub reference: String,
+    /// Line of the file.
+    pub line: usize,
+}
+
+/// The vocabularies of a transducer.
+#[derive(Clone, Debug)]
+pub struct Vocabularies {
+    /// Of the source.
+    pub source: Tokenizer,
+    /// Of the target.
+    pub target: Tokenizer,
+    /// Of the third column.
+    pub features: Option<Features>,
+}
+
+const SOURCE: &str = "source";
+const TARGET: &str = "target";
+const FEATURES: &str = "features.txt";
+
+impl Vocabularies {
+    /// Takes the units from training pairs.
+    pub fn train(config: &Config, pairs: &[Pair]) -> Result<Self> {
+        let source = Tokenizer::train(&config.source.settings(), pairs.iter().map(|p| p.source.as_str()))?;
+        let target = Tokenizer::train(&config.target.settings(), pairs.iter().map(|p| p.target.as_str()))?;
+        let columns = pairs.iter().filter_map(|p| p.features.as_deref());
+        let features = config.data.features.then(|| Features::new(columns, source.len(), FeaturePlace::Append));
+        Ok(Vocabularies { source, target, features })
+    }
+
+    /// Numbers of units of both sides.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.source.len() + self.features.as_ref().map_or(0, Features::len), self.target.len())
+    }
+
+    /// The units of a source, features joined to it.
+    pub fn source_units(&self, text: &str, features: Option<&str>) -> Vec<Unit> {
+        let units = self.source.encode(text);
+        match (&self.features, features) {
+            (Some(known), Some(column)) => known.join(units, column),
+            _ => units,
+        }
+    }
+
+    /// What a source unit looks like.
+    pub fn display_source(&self, unit: &Unit) -> String {
+        let feature = self.features.as_ref().and_then(|f| f.display(unit.id));
+        feature.map_or_else(|| unit.text.clone(), str::to_string)
+    }
+
+    /// A pair as numbers.
+    pub fn example(&self, pair: &Pair) -> Example {
+        let source = self.source_units(&pair.source, pair.features.as_deref()).iter().map(|u| u.id).collect();
+        let mut target = self.target.ids(&pair.target);
+        target.push(END);
+        let key = format!("{}\t{}", pair.source, pair.features.as_deref().unwrap_or_default());
+        Example { source, target, key, reference: self.reference(&pair.target), line: pair.line }
+    }
+
+    /// The target as an answer can look: characters as they are, words and subwords with single spaces between them.
+    fn reference(&self, text: &str) -> String {
+        match self.target.kind() {
+            UnitKind::Chars => text.to_string(),
+            _ => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    /// Writes the vocabularies.
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        self.source.save(folder, SOURCE)?;
+        self.target.save(folder, TARGET)?;
+        if let Some(features) = &self.features {
+            features.save(folder.join(FEATURES))?;
+        }
+        Ok(())
+    }
+
+    /// Reads what [`Vocabularies::save`] wrote.
+    pub fn load(config: &Config, folder: &Path) -> Result<Self> {
+        let source = Tokenizer::load(&config.source.settings(), folder, SOURCE)?;
+        let target = Tokenizer::load(&config.target.settings(), folder, TARGET)?;
+        let features = match config.data.features {
+            true => Some(Features::load(folder.join(FEATURES), source.len(), FeaturePlace::Append)?),
+            false => None,
+        };
+        Ok(Vocabularies { source, target, features })
+    }
+}

@@ -1,0 +1,147 @@
+//! How a transducer learns: teacher forcing, and what is measured.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use spotlight_kernels::Float;
+
+use super::config::Config;
+use super::data::Example;
+use super::net::{Batch, Net};
+use super::search::{SearchOptions, search_all};
+use crate::attention::Coverage;
+use crate::metrics::{self, Segments, Unit};
+use crate::params::Params;
+use crate::tape::{Tape, Var};
+use crate::text::batch::{Lengths, by_length};
+use crate::text::{Tokenizer, UnitKind};
+use crate::train::{Learner, Measure};
+use crate::{Error, Result};
+
+/// Positions in a batch while measuring.
+const MEASURE_BATCH: usize = 4000;
+
+/// A transducer as the training loop sees it.
+#[derive(Clone, Debug)]
+pub struct Seq2SeqLearner {
+    net: Net,
+    target: Tokenizer,
+    smoothing: f64,
+    coverage: f64,
+    sampling: f64,
+    search: SearchOptions,
+}
+
+impl Seq2SeqLearner {
+    /// For a network and the units of its target.
+    pub fn new(config: &Config, net: Net, target: Tokenizer) -> Self {
+        let penalty = config.model.coverage != Coverage::Off;
+        Seq2SeqLearner {
+            net,
+            target,
+            smoothing: config.train.smoothing,
+            coverage: if penalty { config.model.coverage_weight } else { 0.0 },
+            sampling: config.model.scheduled_sampling,
+            // Greedy while learning: it is measured after every epoch.
+            search: SearchOptions { beam: 1, ..SearchOptions::from(&config.search) },
+        }
+    }
+
+    /// Replaces some of the units before by what the model would have written there. Bengio and others, 2015; both passes at once as in Mihaylova and Martins, 2019.
+    fn sample_inputs<T: Float>(&self, tape: &Tape<T>, batch: &mut Batch) -> Result<()> {
+        let guesses = {
+            let blind = Tape::new(tape.params());
+            let encoded = self.net.encode(&blind, &batch.source, &batch.source_axis)?;
+            let decoded = self.net.decode(&blind, &encoded, &batch.inputs, &batch.target_axis)?;
+            let logits = self.net.logits(&blind, decoded.readout)?;
+            let units = blind.shape(logits).1;
+            let best = |row: &[T]| (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best }) as u32;
+            blind.value(logits).chunks_exact(units).map(best).collect::<Vec<u32>>()
+        };
+        let mut random = ChaCha8Rng::seed_from_u64((tape.uniform() * (1u64 << 52) as f64) as u64);
+        for item in 0..batch.target_axis.items() {
+            for row in batch.target_axis.range(item).skip(1) {
+                if random.random_bool(self.sampling) {
+                    batch.inputs[row] = guesses[row - 1];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn batch_loss<T: Float>(&self, tape: &Tape<T>, batch: &Batch, smoothing: f64, scale: f64) -> Result<Var> {
+        let encoded = self.net.encode(tape, &batch.source, &batch.source_axis)?;
+        let decoded = self.net.decode(tape, &encoded, &batch.inputs, &batch.target_axis)?;
+        let loss = self.net.cross_entropy(tape, decoded.readout, &batch.targets, smoothing, scale)?;
+        match decoded.coverage_penalty {
+            Some(penalty) if tape.is_training() && self.coverage > 0.0 => tape.add(loss, tape.scale(penalty, self.coverage * scale)),
+            _ => Ok(loss),
+        }
+    }
+}
+
+impl Learner for Seq2SeqLearner {
+    type Example = Example;
+
+    fn lengths(&self, example: &Example) -> Lengths {
+        Lengths { source: example.source.len(), target: example.target.len() }
+    }
+
+    fn targets(&self, example: &Example) -> usize {
+        example.target.len()
+    }
+
+    fn line(&self, example: &Example) -> usize {
+        example.line
+    }
+
+    fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Example], scale: f64) -> Result<Var> {
+        let mut batch = Batch::new(examples);
+        if self.sampling > 0.0 && tape.is_training() {
+            self.sample_inputs(tape, &mut batch)?;
+        }
+        self.batch_loss(tape, &batch, self.smoothing, scale)
+    }
+
+    /// The loss of a target unit; then of greedy answers: `accuracy` (one of the references exactly), `cer` (edits for each grapheme cluster), and for words and
+    /// subwords `bleu` and `chrf`.
+    fn measure(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Measure>> {
+        let lengths: Vec<Lengths> = examples.iter().map(|e| self.lengths(e)).collect();
+        let losses = by_length(&lengths, MEASURE_BATCH)
+            .par_iter()
+            .map(|members| {
+                let tape = Tape::new(params);
+                let batch = Batch::new(&members.iter().map(|&i| &examples[i]).collect::<Vec<_>>());
+                Ok(tape.item(self.batch_loss(&tape, &batch, 0.0, 1.0)?))
+            })
+            .collect::<Result<Vec<f64>>>()?;
+        let targets: usize = examples.iter().map(|e| e.target.len()).sum();
+        let mut measures = vec![Measure::falling("loss", losses.iter().sum::<f64>() / targets.max(1) as f64)];
+        let sources: Vec<Vec<u32>> = examples.iter().map(|e| e.source.clone()).collect();
+        let found = search_all(&self.net, params, &sources, &self.search)?;
+        let texts: Vec<String> = found.iter().map(|h| h.first().map(|h| self.target.decode(&h.ids)).unwrap_or_default()).collect();
+        measures.extend(text_measures(examples, &texts, self.target.kind())?);
+        Ok(measures)
+    }
+}
+
+/// Measures of answers against references; rows with the same source share their references.
+pub fn text_measures(examples: &[Example], answers: &[String], units: UnitKind) -> Result<Vec<Measure>> {
+    let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
+    let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
+    let segments = Segments::by_source(&keys, answers, &references).map_err(|e| Error::Value {
+        what: "the examples to measure".into(),
+        got: e.to_string(),
+        expected: "at least one".into(),
+    })?;
+    let mut measures = vec![
+        Measure::rising("accuracy", metrics::exact_match(&segments)),
+        Measure::falling("wer", 1.0 - metrics::exact_match(&segments)),
+        Measure::falling("cer", metrics::edit_rate(&segments, Unit::Grapheme)),
+    ];
+    if units != UnitKind::Chars {
+        measures.push(Measure::rising("bleu", metrics::bleu(&segments, metrics::Tokenizer::V13a).score));
+        measures.push(Measure::rising("chrf", metrics::chrf(&segments).score));
+    }
+    Ok(measures)
+}

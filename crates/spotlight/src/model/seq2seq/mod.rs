@@ -1,0 +1,162 @@
+//! Sequence to sequence: from pairs of texts to a model that turns one into the other.
+//!
+//! In the order data meets them: [`config`] (settings), [`data`] (texts to numbers), [`net`] (the network), [`learn`] (loss and measures), [`search`] (answers).
+//! A [`Transducer`] holds them together.
+
+pub mod config;
+pub mod data;
+pub mod learn;
+pub mod net;
+pub mod search;
+
+use std::path::Path;
+
+pub use config::Config;
+pub use data::{Example, Vocabularies};
+pub use learn::Seq2SeqLearner;
+pub use net::Net;
+pub use search::{Hypothesis, SearchOptions};
+
+use crate::Result;
+use crate::config::resolve;
+use crate::model::folder;
+use crate::params::Params;
+use crate::text::{Pair, Unit};
+use crate::weights;
+
+/// A model that turns sequences into sequences.
+#[derive(Clone, Debug)]
+pub struct Transducer {
+    /// All settings.
+    pub config: Config,
+    /// Units of both sides.
+    pub vocabularies: Vocabularies,
+    /// The network.
+    pub net: Net,
+    /// Its numbers.
+    pub params: Params<f32>,
+}
+
+/// The answers to one source.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The source as typed.
+    pub source: String,
+    /// Its units as they are shown.
+    pub source_tokens: Vec<String>,
+    /// For each source unit, the word it belongs to, to merge subwords in pictures.
+    pub source_words: Vec<usize>,
+    /// The best first.
+    pub hypotheses: Vec<AnswerText>,
+}
+
+/// One answer as text.
+#[derive(Clone, Debug)]
+pub struct AnswerText {
+    /// The text.
+    pub text: String,
+    /// Its units as they are shown.
+    pub tokens: Vec<String>,
+    /// For each unit, the word it belongs to.
+    pub words: Vec<usize>,
+    /// What the search found.
+    pub hypothesis: Hypothesis,
+}
+
+impl Transducer {
+    /// A new model for these training pairs. The settings are checked, and the longest answer is learnt from the pairs unless it is set.
+    pub fn new(mut config: Config, pairs: &[Pair]) -> Result<Self> {
+        config.check()?;
+        let vocabularies = Vocabularies::train(&config, pairs)?;
+        if config.search.max_ratio == 0.0 {
+            let ratio = |p: &Pair| vocabularies.target.ids(&p.target).len() as f64 / vocabularies.source.ids(&p.source).len().max(1) as f64;
+            config.search.max_ratio = pairs.iter().map(ratio).fold(1.0, f64::max).ceil();
+        }
+        Self::with_vocabularies(config, vocabularies)
+    }
+
+    fn with_vocabularies(config: Config, vocabularies: Vocabularies) -> Result<Self> {
+        let mut params = Params::new(config.seed);
+        let (source, target) = vocabularies.sizes();
+        let net = Net::new(&mut params, &config, source, target)?;
+        Ok(Transducer { config, vocabularies, net, params })
+    }
+
+    /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
+    pub fn save_frame(&self, path: &Path) -> Result<()> {
+        folder::create(path)?;
+        self.vocabularies.save(path)?;
+        folder::save_config(path, &self.config)
+    }
+
+    /// Reads a model's folder.
+    pub fn load(path: &Path) -> Result<Self> {
+        let config: Config = resolve(&Config::default(), &folder::read_config(path)?, &[])?;
+        config.check()?;
+        let vocabularies = Vocabularies::load(&config, path)?;
+        let mut model = Self::with_vocabularies(config, vocabularies)?;
+        weights::load(&mut model.params, &path.join("model.safetensors"))?;
+        Ok(model)
+    }
+
+    /// Pairs as numbers.
+    pub fn examples(&self, pairs: &[Pair]) -> Vec<Example> {
+        pairs.iter().map(|p| self.vocabularies.example(p)).collect()
+    }
+
+    /// How it learns.
+    pub fn learner(&self) -> Seq2SeqLearner {
+        Seq2SeqLearner::new(&self.config, self.net.clone(), self.vocabularies.target.clone())
+    }
+
+    /// The usual search of this model.
+    pub fn search_options(&self) -> SearchOptions {
+        SearchOptions::from(&self.config.search)
+    }
+
+    /// Answers to sources with their features, in the same order. An empty source is answered with nothing.
+    pub fn answer(&self, sources: &[(&str, Option<&str>)], options: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
+        let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
+        let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
+        let found = search::search_all(&self.net, &self.params, &ids, options)?;
+        Ok(sources
+            .iter()
+            .zip(&units)
+            .zip(found)
+            .map(|((source, units), found)| self.in_words(source.0, units, found, copy_unknown))
+            .collect())
+    }
+
+    fn in_words(&self, source: &str, units: &[Unit], found: Vec<Hypothesis>, copy_unknown: bool) -> Answer {
+        let v = &self.vocabularies;
+        let display: Vec<String> = units.iter().map(|u| v.display_source(u)).collect();
+        let text_units = units.iter().take_while(|u| (u.id as usize) < v.source.len()).count();
+        let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
+        let mut source_words = v.source.word_of(&ids[..text_units]);
+        for _ in text_units..units.len() {
+            source_words.push(source_words.last().map_or(0, |w| w + 1));
+        }
+        let hypotheses = found
+            .into_iter()
+            .map(|h| {
+                // Where an unknown unit was written, the source unit that was looked at most stands for it.
+                let copied = |position: usize| {
+                    let row = h.attention.get(position)?;
+                    let most = row.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?.0;
+                    units.get(most).map(|u| u.text.clone())
+                };
+                let unknown = |position: usize| match copy_unknown {
+                    true => copied(position).unwrap_or_else(|| v.target.display(h.ids[position])),
+                    false => v.target.display(h.ids[position]),
+                };
+                AnswerText {
+                    text: v.target.decode_with(&h.ids, unknown),
+                    tokens: h.ids.iter().map(|&id| v.target.text(id).map_or_else(|| v.target.display(id), str::to_string)).collect(),
+                    words: v.target.word_of(&h.ids),
+                    hypothesis: h,
+                }
+            })
+            .collect();
+        Answer { source: source.to_string(), source_tokens: display, source_words, hypotheses }
+    }
+}

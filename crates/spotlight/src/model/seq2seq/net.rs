@@ -1,0 +1,154 @@
+//! The network of a transducer: encoder, attention, decoder, output.
+
+use spotlight_kernels::Float;
+
+use super::config::Config;
+use super::data::Example;
+use crate::attention::{Decoder, DecoderOutput, Memory, State};
+use crate::axis::Axis;
+use crate::nn::{Embedding, Linear, Rnn};
+use crate::params::{Init, ParamId, Params};
+use crate::tape::{Tape, Var};
+use crate::text::vocab::START;
+use crate::{Cell, Result};
+
+/// The layers; their numbers are in a [`Params`].
+#[derive(Clone, Debug)]
+pub struct Net {
+    source: Embedding,
+    target: Embedding,
+    encoder: Rnn,
+    bridge: Bridge,
+    decoder: Decoder,
+    /// From what the decoder reads out to the size of a unit's vector, if the output shares those vectors.
+    project: Option<Linear>,
+    output: (ParamId, Option<ParamId>),
+    dropout: f64,
+}
+
+/// From the encoder's last states to the decoder's first.
+#[derive(Clone, Debug)]
+enum Bridge {
+    /// They are of the same shape: layer by layer, as they are.
+    Same,
+    /// `tanh(W h + b)` of the top layer's last state, one for each layer; and for an LSTM's cell states `W h + b`.
+    Linear { states: Vec<Linear>, memories: Vec<Linear> },
+}
+
+/// A source that has been read, and the decoder's first state.
+pub struct Encoded {
+    /// What the decoder looks at.
+    pub memory: Memory,
+    /// Where it starts.
+    pub start: State,
+}
+
+impl Net {
+    /// Makes the parameters for these numbers of units.
+    pub fn new<T: Float>(params: &mut Params<T>, config: &Config, source_units: usize, target_units: usize) -> Result<Self> {
+        let m = &config.model;
+        let source = Embedding::new(params, "source", source_units, m.embedding);
+        let target = Embedding::new(params, "target", target_units, m.embedding);
+        let encoder = Rnn::new(params, "encoder", config.encoder());
+        let decoder = Decoder::new(params, "decoder", config.decoder())?;
+        let bridge = if !m.bidirectional && m.encoder_layers == m.decoder_layers {
+            Bridge::Same
+        } else {
+            let width = m.hidden * if m.bidirectional { 2 } else { 1 };
+            let mut make =
+                |name: &str| (0..m.decoder_layers).map(|l| Linear::new(params, &format!("bridge.{name}.{l}"), width, m.hidden)).collect();
+            let states = make("state");
+            let memories = if Cell::from(m.cell).has_memory() { make("memory") } else { Vec::new() };
+            Bridge::Linear { states, memories }
+        };
+        let (project, output) = if m.tied {
+            let project = Linear::new(params, "project", decoder.readout_size(), m.embedding);
+            (Some(project), (target.weight, Some(params.add("output.bias", &[target_units], Init::Zeros))))
+        } else {
+            let output = Linear::new(params, "output", decoder.readout_size(), target_units);
+            (None, (output.weight, output.bias))
+        };
+        Ok(Net { source, target, encoder, bridge, decoder, project, output, dropout: m.dropout })
+    }
+
+    /// Reads sources.
+    pub fn encode<T: Float>(&self, tape: &Tape<T>, ids: &[u32], axis: &Axis) -> Result<Encoded> {
+        let x = tape.dropout(self.source.forward(tape, ids)?, self.dropout)?;
+        let read = self.encoder.forward(tape, tape.on_axis(x, axis)?)?;
+        let states = tape.dropout(read.states, self.dropout)?;
+        let memory = self.decoder.prepare(tape, states)?;
+        let (first, memories): (Vec<Var>, Vec<Var>) = match &self.bridge {
+            Bridge::Same => (read.layers.iter().map(|l| l.last).collect(), read.layers.iter().filter_map(|l| l.memory).collect()),
+            Bridge::Linear { states, memories } => {
+                let last = read.last(tape)?;
+                let states = states.iter().map(|l| Ok(tape.tanh(l.forward(tape, last)?))).collect::<Result<_>>()?;
+                (states, memories.iter().map(|l| l.forward(tape, last)).collect::<Result<_>>()?)
+            }
+        };
+        let start = self.decoder.start(tape, &memory, axis.items(), &first, &memories)?;
+        Ok(Encoded { memory, start })
+    }
+
+    /// The vectors of the units before, for the decoder.
+    pub fn embed_targets<T: Float>(&self, tape: &Tape<T>, ids: &[u32]) -> Result<Var> {
+        tape.dropout(self.target.forward(tape, ids)?, self.dropout)
+    }
+
+    /// The decoder.
+    pub fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
+    /// Runs over known targets: the rows of `inputs` are the units before.
+    pub fn decode<T: Float>(&self, tape: &Tape<T>, encoded: &Encoded, inputs: &[u32], axis: &Axis) -> Result<DecoderOutput> {
+        let y = tape.on_axis(self.embed_targets(tape, inputs)?, axis)?;
+        self.decoder.teacher_forced(tape, y, &encoded.memory, &encoded.start)
+    }
+
+    /// What the output layer reads.
+    fn before_output<T: Float>(&self, tape: &Tape<T>, readout: Var) -> Result<Var> {
+        match self.project {
+            Some(project) => Ok(tape.tanh(project.forward(tape, readout)?)),
+            None => Ok(readout),
+        }
+    }
+
+    /// One row of logits for each row read out.
+    pub fn logits<T: Float>(&self, tape: &Tape<T>, readout: Var) -> Result<Var> {
+        tape.linear(self.before_output(tape, readout)?, self.output.0, self.output.1)
+    }
+
+    /// The cross-entropy of known targets.
+    pub fn cross_entropy<T: Float>(&self, tape: &Tape<T>, readout: Var, targets: &[u32], smoothing: f64, scale: f64) -> Result<Var> {
+        tape.cross_entropy(self.before_output(tape, readout)?, self.output.0, self.output.1, targets, smoothing, scale)
+    }
+}
+
+/// Some examples side by side.
+pub struct Batch {
+    /// Source units.
+    pub source: Vec<u32>,
+    /// Their axis.
+    pub source_axis: Axis,
+    /// The unit before each target.
+    pub inputs: Vec<u32>,
+    /// The target units, each sequence with its end.
+    pub targets: Vec<u32>,
+    /// Their axis.
+    pub target_axis: Axis,
+}
+
+impl Batch {
+    /// Puts examples side by side.
+    pub fn new(examples: &[&Example]) -> Self {
+        let lengths = |f: fn(&Example) -> usize| Axis::new(examples.iter().map(|e| f(e)).collect::<Vec<_>>());
+        let inputs = examples.iter().flat_map(|e| std::iter::once(START).chain(e.target[..e.target.len() - 1].iter().copied())).collect();
+        Batch {
+            source: examples.iter().flat_map(|e| &e.source).copied().collect(),
+            source_axis: lengths(|e| e.source.len()),
+            inputs,
+            targets: examples.iter().flat_map(|e| &e.target).copied().collect(),
+            target_axis: lengths(|e| e.target.len()),
+        }
+    }
+}

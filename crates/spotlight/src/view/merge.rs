@@ -1,0 +1,95 @@
+//! From subwords to words.
+
+use super::picture::{Matrix, Weights};
+use std::ops::Range;
+
+impl Matrix {
+    /// Merges subwords into words: the weights of a word's source columns add up, its output rows are averaged, and its
+    /// probability is the product of its parts'. Each group is a range of units that becomes one, its label the parts joined;
+    /// units in no group stay as they are.
+    ///
+    /// ```
+    /// use spotlight::view::Matrix;
+    ///
+    /// let pieces = Matrix {
+    ///     source: vec!["un".into(), "do".into(), "it".into()],
+    ///     output: vec!["dé".into(), "fais".into()],
+    ///     heads: vec![vec![vec![0.5, 0.25, 0.25], vec![0.0, 0.5, 0.5]]],
+    ///     probabilities: Some(vec![0.5, 0.5]),
+    ///     ..Matrix::default()
+    /// };
+    /// let words = pieces.merge_subwords(&[0..2], &[0..2]);
+    /// assert_eq!(words.source, ["undo", "it"]);
+    /// assert_eq!(words.output, ["défais"]);
+    /// assert_eq!(words.heads, [[[0.625, 0.375]]]);
+    /// assert_eq!(words.probabilities, Some(vec![0.25]));
+    /// ```
+    pub fn merge_subwords(&self, source: &[Range<usize>], output: &[Range<usize>]) -> Matrix {
+        let columns = complete(source, self.source.len());
+        let rows = complete(output, self.output.len());
+        Matrix {
+            source: join(&self.source, &columns),
+            output: join(&self.output, &rows),
+            heads: self.heads.iter().map(|head| merge(head, &rows, &columns)).collect(),
+            probabilities: self
+                .probabilities
+                .as_ref()
+                .map(|each| rows.iter().map(|group| each.iter().take(group.end).skip(group.start).product()).collect()),
+            ..self.clone()
+        }
+    }
+}
+
+/// The groups in order, with a group of one for every unit they leave out. Parts outside `0..length` or of an earlier group
+/// are dropped, so that every unit is counted exactly once.
+fn complete(groups: &[Range<usize>], length: usize) -> Vec<Range<usize>> {
+    let mut sorted = groups.to_vec();
+    sorted.sort_by_key(|group| group.start);
+    let mut all = Vec::new();
+    let mut next = 0;
+    for group in sorted {
+        let (start, end) = (group.start.max(next).min(length), group.end.min(length));
+        if start < end {
+            all.extend((next..start).map(|unit| unit..unit + 1));
+            all.push(start..end);
+            next = end;
+        }
+    }
+    all.extend((next..length).map(|unit| unit..unit + 1));
+    all
+}
+
+fn join(labels: &[String], groups: &[Range<usize>]) -> Vec<String> {
+    groups.iter().map(|group| labels[group.clone()].concat()).collect()
+}
+
+fn merge(weights: &Weights, rows: &[Range<usize>], columns: &[Range<usize>]) -> Weights {
+    let word = |group: &Range<usize>| {
+        let sum = |columns: &Range<usize>| -> f32 {
+            let parts = weights.iter().take(group.end).skip(group.start);
+            parts.map(|row| row.iter().take(columns.end).skip(columns.start).sum::<f32>()).sum()
+        };
+        columns.iter().map(|columns| sum(columns) / group.len() as f32).collect()
+    };
+    rows.iter().map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_belongs_to_one_group() {
+        assert_eq!(complete(&[], 2), [0..1, 1..2]);
+        assert_eq!(complete(&[3..5, 0..2], 6), [0..2, 2..3, 3..5, 5..6]);
+        assert_eq!(complete(&[0..3, 1..9, 7..8], 4), [0..3, 3..4]);
+    }
+
+    #[test]
+    fn rows_still_sum_to_one() {
+        let thirds = vec![vec![0.2, 0.3, 0.5], vec![0.1, 0.1, 0.8], vec![0.6, 0.4, 0.0]];
+        for row in merge(&thirds, &[0..2, 2..3], &[0..1, 1..3]) {
+            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6, "{row:?}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Pictures of where a model looks.
+//!
+//! A model fills one of four plain structures, and every renderer draws the same numbers on the same fixed scale from 0 to 1:
+//!
+//! 1. [`Matrix`]: source units across the top, output units down the side; [`Shaded`]: a classified text; [`Match`]: a question and
+//!    an answer; [`Bag`]: a set of rows. [`Picture`] is any of them.
+//! 2. [`Page::new`] checks that shapes and labels agree and that every weight is a number from 0 to 1. Only a checked page can be
+//!    drawn, so a picture is never silently wrong.
+//! 3. A renderer draws the page: [`ascii`], [`terminal`], [`svg`], [`png`], [`html`] or [`json`].
+//!
+//! Labels come from users and are drawn as text, whatever they hold ([`label`]). Colours come from one table ([`scale`]).
+//! Every drawing carries the [`CAVEAT`]. [`curves`] draws the course of a training run.
+//!
+//! ```
+//! use spotlight::view::{Matrix, Page, ascii};
+//!
+//! let matrix = Matrix {
+//!     input: "ab".into(),
+//!     text: "ba".into(),
+//!     source: vec!["a".into(), "b".into()],
+//!     output: vec!["b".into(), "a".into()],
+//!     heads: vec![vec![vec![0.0, 1.0], vec![0.95, 0.05]]],
+//!     ..Matrix::default()
+//! };
+//! let page = Page::new(vec![matrix.into()])?;
+//! let drawing = ascii::draw(&page, 80);
+//! assert!(drawing.contains("'b' | @|"));
+//! assert!(drawing.contains("'a' |@ |"));
+//! # Ok::<(), spotlight::view::Error>(())
+//! ```
+
+pub mod ascii;
+pub mod curves;
+pub mod html;
+pub mod json;
+pub mod label;
+mod merge;
+mod page;
+mod picture;
+pub mod png;
+pub mod scale;
+pub mod svg;
+pub mod terminal;
+mod textual;
+
+pub use page::{Error, Page};
+pub use picture::{Bag, Images, Match, Matrix, Picture, Shaded, Weighted, Weights};
+
+/// What a picture of attention does and does not show. Every drawing carries it.
+pub const CAVEAT: &str = "shows where the context came from, not why the model decided";
