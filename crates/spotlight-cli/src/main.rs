@@ -1,3 +1,96 @@
-//! The `spotlight` command.
+//! The `spotlight` command: train attention-based sequence models, use them, and see where they look.
+//!
+//! Results go to standard output and nothing else does; progress and notes go to standard error. Exit 0 on success, 1 on a failure of the work, 2 on wrong usage.
+
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod demo;
+mod eval;
+mod info;
+mod look;
+mod output;
+mod plot;
+mod predict;
+mod progress;
+mod tasks;
+mod train;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use spotlight::config::ConfigError;
+
+/// Attention-based sequence models: train one from a file, use it, see where it looks.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Options of every command.
+#[derive(clap::Args, Clone, Debug)]
+struct Common {
+    /// Decides everything left to chance
+    #[arg(long, global = true, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Threads to work with [default: one for each core]; never changes a result
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train a model from a file of examples
+    Train(train::Train),
+    /// Answer the lines of a file, or of standard input
+    Predict(predict::Predict),
+    /// Measure a model on a file of examples
+    Eval(eval::Eval),
+    /// Draw where a model looks
+    Look(look::Look),
+    /// Say what a model is
+    Info(info::Info),
+    /// Draw the course of a model's training
+    Plot(plot::Plot),
+    /// Small systems that train in about a minute and explain themselves
+    Demo(demo::Demo),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if let Some(threads) = arguments.common.threads {
+        // Only fails if the pool exists already, and nothing has used it yet.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
+    }
+    let common = &arguments.common;
+    let done = match arguments.command {
+        Command::Train(command) => command.run(common),
+        Command::Predict(command) => command.run(common),
+        Command::Eval(command) => command.run(common),
+        Command::Look(command) => command.run(common),
+        Command::Info(command) => command.run(),
+        Command::Plot(command) => command.run(),
+        Command::Demo(command) => command.run(common),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+/// Says what went wrong. A reader that went away (`spotlight ... | head`) is no failure.
+fn fail(error: &anyhow::Error) -> ExitCode {
+    if error.chain().filter_map(|e| e.downcast_ref::<std::io::Error>()).any(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("spotlight: {error:#}");
+    let usage = error
+        .chain()
+        .any(|e| e.is::<ConfigError>() || e.is::<output::WrongUsage>() || matches!(e.downcast_ref(), Some(spotlight::Error::Config(_))));
+    ExitCode::from(if usage { 2 } else { 1 })
+}

@@ -162,7 +162,7 @@ fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR
 #[inline(always)]
 fn pack_left<T: Float, const M: usize>(a: View<T>, i: usize, k0: usize, kc: usize, to: &mut [T]) {
     let (columns, _) = to.as_chunks_mut::<M>();
-    if a.row_stride == 1 {
+    if a.row_stride == 1 && a.col_stride > 1 {
         // The rows of a column stand side by side.
         let from = a.data[a.at(i, k0)..].chunks(a.col_stride);
         for (column, from) in columns.iter_mut().zip(from) {
@@ -272,6 +272,9 @@ simd! {
 pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add: bool) {
     assert_eq!(a.cols, b.rows, "the common dimension of a product");
     check_target(a.rows, b.cols, c.len(), stride);
+    if a.rows == 0 || b.cols == 0 {
+        return;
+    }
     if a.cols == 0 {
         return clear(a.rows, b.cols, c, stride, add);
     }
@@ -300,6 +303,9 @@ pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add
 pub fn product_packed<T: Float>(a: View<T>, b: &Packed<T>, c: &mut [T], stride: usize, add: bool) {
     assert_eq!(a.cols, b.k, "the common dimension of a product");
     check_target(a.rows, b.n, c.len(), stride);
+    if a.rows == 0 || b.n == 0 {
+        return;
+    }
     if a.cols == 0 {
         return clear(a.rows, b.n, c, stride, add);
     }

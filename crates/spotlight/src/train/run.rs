@@ -186,8 +186,6 @@ impl Run<'_> {
                 watch.evaluated(&evaluation);
             }
             (state.progress.loss, state.progress.targets) = (0.0, 0);
-            state.save(&path, params)?;
-            saved = Instant::now();
         }
         let best = self.folder.join("model.safetensors");
         if best.exists() {

@@ -1,6 +1,8 @@
 //! Helpers of the numeric tests.
 #![allow(dead_code)]
 
+pub mod golden;
+
 use spotlight::Result;
 use spotlight::numeric::numeric_gradient;
 use spotlight::params::{Gradients, Init, ParamId, Params};
@@ -30,7 +32,7 @@ impl Check {
 
 /// Compares the gradients of a weighted sum of what `f` gives with central differences: relative error below 1e-6.
 pub fn check(check: Check, f: impl Fn(&Tape<f64>) -> Result<Var>) {
-    let Check { name, mut params } = check;
+    let Check { name, params } = check;
     let loss = |tape: &Tape<f64>| {
         let y = f(tape)?;
         let (rows, cols) = tape.shape(y);
@@ -46,7 +48,7 @@ pub fn check(check: Check, f: impl Fn(&Tape<f64>) -> Result<Var>) {
         tape.backward(value).unwrap();
     }
     let found = gradients.flat().to_vec();
-    let wanted = numeric_gradient(&mut params, 1e-5, |p| {
+    let wanted = numeric_gradient(&params, 1e-5, |p| {
         let tape = Tape::new(p);
         let value = loss(&tape)?;
         Ok(tape.item(value))

@@ -7,6 +7,7 @@ use crate::config::ConfigError;
 use crate::model::UnitSection;
 use crate::model::folder::Task;
 use crate::nn::RnnConfig;
+use crate::text::UnitKind;
 use crate::train::TrainSettings;
 use crate::{Cell, Result};
 
@@ -69,6 +70,8 @@ pub struct Model {
     pub half_width: usize,
     /// `bahdanau` or `luong`.
     pub order: Order,
+    /// Where the decoder starts: `state`, the encoder's last state; or `zeros`, so that all it learns of the source comes by attention.
+    pub start: Start,
     /// Whether the attentional state enters the next step (Luong's order).
     pub input_feeding: bool,
     /// `off`, `penalty` or `features`.
@@ -92,6 +95,16 @@ pub struct Search {
     pub coverage_penalty: f64,
     /// Longest answer: this many units for each unit of the source, and 10 more. Set from the training pairs if 0.
     pub max_ratio: f64,
+}
+
+/// Where a decoder starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Start {
+    /// From the encoder's last state.
+    State,
+    /// From zeros.
+    Zeros,
 }
 
 /// Names of the cells.
@@ -137,6 +150,7 @@ impl Default for Config {
                 softmax: SoftmaxKind::Softmax,
                 half_width: 10,
                 order: Order::Bahdanau,
+                start: Start::State,
                 input_feeding: false,
                 coverage: Coverage::Off,
                 coverage_weight: 1.0,
@@ -186,6 +200,11 @@ impl Config {
             "goes with order = \"luong\": in Bahdanau's order the context enters the cell anyway".into(),
         )?;
         need(!m.input_feeding || m.attention != "none", "model.input_feeding", "needs attention".into())?;
+        need(
+            m.start == Start::State || m.attention != "none",
+            "model.start",
+            "zeros needs attention: the decoder would know nothing of the source".into(),
+        )?;
         need(m.coverage == Coverage::Off || m.attention != "none", "model.coverage", "needs attention".into())?;
         need(
             m.softmax != SoftmaxKind::Reinforce,
@@ -193,6 +212,22 @@ impl Config {
             "reinforce needs a reward of its own and is a matter of the library; use gumbel for hard attention here".into(),
         )?;
         need(self.search.beam >= 1, "search.beam", format!("must be at least 1, is {}", self.search.beam))
+    }
+
+    /// Chooses sizes and the length of the training for this many pairs. The numbers are those that did well on the recipes' data sets.
+    pub fn choose_sizes(&mut self, pairs: usize) {
+        let sentences = self.target.units != UnitKind::Chars && self.source.units != UnitKind::Chars;
+        let m = &mut self.model;
+        (m.embedding, m.hidden, m.dropout) = match (sentences, pairs) {
+            (true, 0..2_000) => (64, 128, 0.3),
+            (true, _) => (192, 256, 0.3),
+            (false, 0..10_000) => (96, 160, 0.3),
+            (false, _) => (128, 256, 0.2),
+        };
+        // Small sets need many passes, large ones few.
+        self.train.epochs = (300_000 / pairs.max(1)).clamp(12, 100) as u64;
+        self.train.batch = if pairs < 300 { 300 } else { 2000 };
+        self.train.metric = if sentences && pairs >= 2_000 { "bleu".into() } else { "accuracy".into() };
     }
 
     /// The score, if there is attention.

@@ -2,7 +2,7 @@
 
 use spotlight_kernels::Float;
 
-use super::config::Config;
+use super::config::{Config, Start};
 use super::data::Example;
 use crate::attention::{Decoder, DecoderOutput, Memory, State};
 use crate::axis::Axis;
@@ -29,6 +29,8 @@ pub struct Net {
 /// From the encoder's last states to the decoder's first.
 #[derive(Clone, Debug)]
 enum Bridge {
+    /// None: the decoder starts from zeros.
+    Absent,
     /// They are of the same shape: layer by layer, as they are.
     Same,
     /// `tanh(W h + b)` of the top layer's last state, one for each layer; and for an LSTM's cell states `W h + b`.
@@ -51,7 +53,9 @@ impl Net {
         let target = Embedding::new(params, "target", target_units, m.embedding);
         let encoder = Rnn::new(params, "encoder", config.encoder());
         let decoder = Decoder::new(params, "decoder", config.decoder())?;
-        let bridge = if !m.bidirectional && m.encoder_layers == m.decoder_layers {
+        let bridge = if m.start == Start::Zeros {
+            Bridge::Absent
+        } else if !m.bidirectional && m.encoder_layers == m.decoder_layers {
             Bridge::Same
         } else {
             let width = m.hidden * if m.bidirectional { 2 } else { 1 };
@@ -78,6 +82,7 @@ impl Net {
         let states = tape.dropout(read.states, self.dropout)?;
         let memory = self.decoder.prepare(tape, states)?;
         let (first, memories): (Vec<Var>, Vec<Var>) = match &self.bridge {
+            Bridge::Absent => (Vec::new(), Vec::new()),
             Bridge::Same => (read.layers.iter().map(|l| l.last).collect(), read.layers.iter().filter_map(|l| l.memory).collect()),
             Bridge::Linear { states, memories } => {
                 let last = read.last(tape)?;

@@ -1,0 +1,162 @@
+//! `spotlight demo dates`: verbose dates to ISO dates.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use spotlight::demo::dates;
+use spotlight::model::seq2seq::config::{CellName, Start};
+use spotlight::model::seq2seq::{Config, SearchOptions, Transducer};
+use spotlight::numeric::numeric_gradient;
+use spotlight::text::Pair;
+use spotlight::train::optim::{Optimiser, Rule};
+use spotlight::train::settings::ScheduleName;
+use spotlight::train::{Evaluation, Learner, Tick, TrainSettings, Watch};
+use spotlight::view::{Page, ascii};
+
+use super::stage::{Stage, pairs};
+use crate::Common;
+use crate::look::matrices;
+use crate::output::{grouped, print, say, width};
+
+/// Train a date converter and see where it looks.
+#[derive(Args)]
+pub struct Dates {
+    /// The date to look at
+    #[arg(default_value = dates::SHOWPIECE.text)]
+    date: String,
+    /// How gradients are found
+    #[arg(long, value_enum, default_value = "exact")]
+    gradients: Gradients,
+    /// Keep the model in this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Gradients {
+    /// By backward passes
+    Exact,
+    /// By central differences: every parameter nudged up and down, no backward pass at all (a small model)
+    Numeric,
+}
+
+impl Dates {
+    /// Runs the demo.
+    pub fn run(&self, common: &Common) -> Result<()> {
+        let seed = common.seed.unwrap_or(1);
+        let model = match self.gradients {
+            Gradients::Exact => self.exact(seed)?,
+            Gradients::Numeric => numeric(seed)?,
+        };
+        say("")?;
+        let date = self.date.to_lowercase();
+        let answer = model.answer(&[(&date, None)], &SearchOptions { beam: 1, ..model.search_options() }, false)?;
+        let page = Page::new(answer.iter().flat_map(|a| matrices(a, false)).map(Into::into).collect())?;
+        print(&ascii::draw(&page, width()))?;
+        if let Some(out) = &self.out {
+            say(format_args!("\nThe model is in {}. Try: spotlight look {0} \"3 july 2018\"", out.display()))?;
+        }
+        Ok(())
+    }
+
+    fn exact(&self, seed: u64) -> Result<Transducer> {
+        let split = dates::examples(8000, 500, seed);
+        let (train, test) = (of(&split.train), of(&split.test));
+        let config = config(seed, 32, 96, TrainSettings { epochs: 8, batch: 1600, rate: 4e-3, ..TrainSettings::default() });
+        explain(&config, &train, &test)?;
+        let stage = Stage::new(self.out.as_ref(), "dates")?;
+        stage.train(config, &train, &test, &mut Table { header: false })
+    }
+}
+
+fn of(examples: &[dates::Example]) -> Vec<Pair> {
+    pairs(examples.iter().map(|e| (e.text.as_str(), e.iso.as_str())))
+}
+
+fn config(seed: u64, embedding: usize, hidden: usize, train: TrainSettings) -> Config {
+    let mut config = Config { seed, ..Config::default() };
+    config.model.embedding = embedding;
+    config.model.hidden = hidden;
+    config.model.cell = CellName::Rnn;
+    config.model.dropout = 0.0;
+    config.model.start = Start::Zeros;
+    config.train = TrainSettings { metric: "accuracy".into(), patience: 0, schedule: ScheduleName::Cosine, ..train };
+    config
+}
+
+fn explain(config: &Config, train: &[Pair], test: &[Pair]) -> Result<()> {
+    say("Verbose dates to ISO dates, character by character.")?;
+    say(format_args!(
+        "  {} dates to learn from, {} others to test with, in {} forms, such as",
+        grouped(train.len()),
+        grouped(test.len()),
+        dates::FORMS.len()
+    ))?;
+    for pair in test.iter().take(3) {
+        say(format_args!("    {:<28} -> {}", pair.source, pair.target))?;
+    }
+    let m = &config.model;
+    say(format_args!("  encoder and decoder: tanh RNN of {}; additive attention over exactly the characters typed\n", m.hidden))
+}
+
+/// The table of the seed: epoch, loss of a date, test accuracy.
+struct Table {
+    header: bool,
+}
+
+impl Table {
+    fn row(&mut self, epoch: u64, loss: f64, accuracy: f64) -> Result<()> {
+        self.header = true;
+        say(format_args!("epoch {epoch:>3} | loss {loss:>7.4} | test accuracy {accuracy:.2}"))
+    }
+}
+
+impl Watch for Table {
+    fn tick(&mut self, _: Tick) {}
+
+    fn evaluated(&mut self, e: &Evaluation) {
+        let accuracy = e.measures.iter().find(|m| m.name == "accuracy").map_or(0.0, |m| m.value);
+        // A reader that went away is noticed by the next thing printed.
+        let _ = self.row(e.epoch, e.loss, accuracy);
+    }
+}
+
+/// Trains a small model without a single backward pass.
+fn numeric(seed: u64) -> Result<Transducer> {
+    const EPOCHS: u64 = 40;
+    const BATCH: usize = 16;
+    let split = dates::examples(160, 100, seed);
+    let (train, test) = (of(&split.train), of(&split.test));
+    let config = config(seed, 6, 10, TrainSettings::default());
+    explain(&config, &train, &test)?;
+    let mut model = Transducer::new(config, &train)?;
+    say(format_args!("  {} parameters, each nudged up and down for every step: no backward pass\n", grouped(model.params.len())))?;
+    let learner = model.learner();
+    let (train, test) = (model.examples(&train), model.examples(&test));
+    let mut params = model.params.cast::<f64>();
+    let mut adam = Optimiser::new(Rule::ADAM, params.len());
+    let mut table = Table { header: false };
+    for epoch in 1..=EPOCHS {
+        let mut total = 0.0;
+        for batch in train.chunks(BATCH) {
+            let examples: Vec<_> = batch.iter().collect();
+            let targets: usize = examples.iter().map(|e| learner.targets(e)).sum();
+            let loss = |p: &spotlight::params::Params<f64>| {
+                let tape = spotlight::tape::Tape::new(p);
+                let loss = learner.loss(&tape, &examples, 1.0 / targets as f64)?;
+                Ok(tape.item(loss))
+            };
+            total += loss(&params)?;
+            let slopes = numeric_gradient(&params, 1e-4, loss)?;
+            adam.step(params.flat_mut(), &slopes, 0.02, 1.0);
+        }
+        if epoch == 1 || epoch.is_multiple_of(5) {
+            let measures = learner.measure(&params.cast(), &test)?;
+            let accuracy = measures.iter().find(|m| m.name == "accuracy").map_or(0.0, |m| m.value);
+            table.row(epoch, total / train.chunks(BATCH).len() as f64, accuracy)?;
+        }
+    }
+    model.params = params.cast();
+    Ok(model)
+}

@@ -1,0 +1,110 @@
+//! `spotlight demo translate`: eight sentences, a GRU of 32, and the attention of every word.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use spotlight::attention::Order;
+use spotlight::axis::Axis;
+use spotlight::demo::translate::PAIRS;
+use spotlight::model::UnitSection;
+use spotlight::model::seq2seq::Config;
+use spotlight::model::seq2seq::config::Start;
+use spotlight::tape::Tape;
+use spotlight::text::UnitKind;
+use spotlight::train::settings::ScheduleName;
+use spotlight::train::{Evaluation, Tick, TrainSettings, Watch};
+
+use super::stage::{Stage, pairs};
+use crate::Common;
+use crate::output::say;
+
+const EPOCHS: u64 = 500;
+
+/// Train a translator of eight sentences and see which word looks where.
+#[derive(Args)]
+pub struct Translate {
+    /// The sentence to look into
+    #[arg(default_value = "the cat sat")]
+    sentence: String,
+    /// Keep the model in this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Translate {
+    /// Runs the demo.
+    pub fn run(&self, common: &Common) -> Result<()> {
+        say("Eight English sentences to French: GRU of 32, dot attention, Adam 0.01, 500 epochs.")?;
+        say("The decoder starts from zeros, so all it knows of the source comes by attention.\n")?;
+        let train = pairs(PAIRS);
+        let stage = Stage::new(self.out.as_ref(), "translate")?;
+        let model = stage.train(config(common.seed.unwrap_or(1)), &train, &train, &mut Losses)?;
+
+        let units = model.vocabularies.source_units(&self.sentence, None);
+        let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
+        let tape = Tape::new(&model.params);
+        let encoded = model.net.encode(&tape, &ids, &Axis::new([ids.len()]))?;
+        say("\nENCODER HIDDEN STATES (the first 8 of 32 numbers)")?;
+        let width = tape.shape(encoded.memory.values).1;
+        for (i, (unit, state)) in units.iter().zip(tape.value(encoded.memory.values).chunks_exact(width)).enumerate() {
+            let numbers: Vec<String> = state.iter().take(8).map(|x| format!("{x:6.3}")).collect();
+            say(format_args!("  S_{i} ({:>5}): {} ...", unit.text, numbers.join(" ")))?;
+        }
+
+        let options = model.search_options();
+        for answer in model.answer(&[(&self.sentence, None)], &options, false)? {
+            for h in &answer.hypotheses {
+                for (word, weights) in h.tokens.iter().zip(&h.hypothesis.attention) {
+                    say(format_args!("\nGenerating \"{word}\":"))?;
+                    for (source, &w) in answer.source_tokens.iter().zip(weights) {
+                        say(format_args!("  {source:>7} {w:.3} {}", "█".repeat((w * 30.0) as usize)))?;
+                    }
+                }
+            }
+        }
+
+        say("\nAll eight:")?;
+        let sources: Vec<(&str, Option<&str>)> = PAIRS.iter().map(|(english, _)| (*english, None)).collect();
+        let mut right = 0;
+        for (answer, (english, french)) in model.answer(&sources, &options, false)?.iter().zip(PAIRS) {
+            let text = answer.hypotheses.first().map_or("", |h| h.text.as_str());
+            right += usize::from(text == french);
+            say(format_args!("  {english} -> {text}{}", if text == french { "" } else { "   (wrong)" }))?;
+        }
+        say(format_args!("{right} of 8 right"))
+    }
+}
+
+fn config(seed: u64) -> Config {
+    let words = UnitSection { units: UnitKind::Words, ..UnitSection::default() };
+    let mut config = Config { seed, source: words.clone(), target: words, ..Config::default() };
+    let m = &mut config.model;
+    (m.embedding, m.hidden, m.bidirectional, m.dropout) = (32, 32, false, 0.0);
+    m.attention = "dot".into();
+    m.start = Start::Zeros;
+    m.order = Order::Luong;
+    config.train = TrainSettings {
+        epochs: EPOCHS,
+        rate: 0.01,
+        schedule: ScheduleName::Constant,
+        warmup: 0,
+        every: 100,
+        patience: 0,
+        metric: "loss".into(),
+        ..TrainSettings::default()
+    };
+    config
+}
+
+/// Prints the loss after every evaluation.
+struct Losses;
+
+impl Watch for Losses {
+    fn tick(&mut self, _: Tick) {}
+
+    fn evaluated(&mut self, e: &Evaluation) {
+        // A reader that went away is noticed by the next thing printed.
+        let _ = say(format_args!("Epoch {:>3}/{EPOCHS}, loss {:.4}", e.epoch, e.loss));
+    }
+}

@@ -1,0 +1,109 @@
+//! What the commands print with.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use spotlight::view::terminal::Color;
+use spotlight::weights::write_whole;
+
+/// An error of the person who typed the command: exit code 2.
+#[derive(Debug)]
+pub struct WrongUsage(pub String);
+
+impl std::fmt::Display for WrongUsage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUsage {}
+
+/// Prints a result to standard output.
+pub fn say(text: impl std::fmt::Display) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(())
+}
+
+/// Prints a result that brings its own line ends.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Columns of the terminal, 80 if there is none.
+pub fn width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(w, _)| w.0 as usize).clamp(24, 400)
+}
+
+/// The colours standard output can show.
+pub fn color() -> Color {
+    let set = |name: &str| std::env::var(name).ok();
+    if set("NO_COLOR").is_some_and(|v| !v.is_empty()) || !io::stdout().is_terminal() {
+        return Color::None;
+    }
+    Color::detect(set("COLORTERM").as_deref(), set("TERM").as_deref())
+}
+
+/// Writes a file whole, or prints to standard output if there is none.
+pub fn deliver(file: Option<&Path>, data: &[u8]) -> Result<()> {
+    match file {
+        Some(path) => {
+            write_whole(path, data)?;
+            eprintln!("wrote {} ({})", path.display(), bytes(data.len()));
+        }
+        None => {
+            let mut out = io::stdout().lock();
+            out.write_all(data)?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+/// A number of bytes for people.
+pub fn bytes(n: usize) -> String {
+    match n {
+        0..10_000 => format!("{n} bytes"),
+        10_000..10_000_000 => format!("{:.0} kB", n as f64 / 1e3),
+        _ => format!("{:.0} MB", n as f64 / 1e6),
+    }
+}
+
+/// A number with thousands apart.
+pub fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// Seconds for people.
+pub fn duration(seconds: f64) -> String {
+    let s = seconds.round() as u64;
+    match s {
+        0..60 => format!("{seconds:.1} s"),
+        60..3600 => format!("{} min {:02} s", s / 60, s % 60),
+        _ => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!((grouped(7), grouped(1234), grouped(1_234_567)), ("7".into(), "1,234".into(), "1,234,567".into()));
+        assert_eq!((duration(3.21), duration(75.0), duration(3725.0)), ("3.2 s".into(), "1 min 15 s".into(), "1 h 02 min".into()));
+        assert_eq!((bytes(12), bytes(12_345)), ("12 bytes".into(), "12 kB".into()));
+    }
+}

@@ -1,0 +1,89 @@
+//! The progress of a training run: a bar on a terminal, plain lines elsewhere.
+
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spotlight::train::{Evaluation, Tick, Watch};
+
+use crate::output::duration;
+
+/// Watches a run and says how it goes, on standard error.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    metric: String,
+    dev: String,
+    header: bool,
+    start: Instant,
+    positions: u64,
+}
+
+impl Progress {
+    /// For a run that is decided by this measure.
+    pub fn new(metric: &str) -> Self {
+        let bar = stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+            // The template is a constant and known to be right.
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3}%  {msg}  left {eta}") {
+                bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
+            }
+            bar
+        });
+        Progress { bar, metric: metric.into(), dev: String::new(), header: false, start: Instant::now(), positions: 0 }
+    }
+
+    fn line(&mut self, text: String) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// Ends the bar.
+    pub fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Watch for Progress {
+    fn tick(&mut self, t: Tick) {
+        self.positions += t.positions;
+        let Some(bar) = &self.bar else { return };
+        if bar.length().is_none() {
+            // A resumed run starts where it stopped: what was done before does not count for the time left.
+            bar.set_length(t.epochs * t.batches);
+            bar.set_position(t.epoch * t.batches + t.batch);
+            bar.reset_eta();
+        }
+        bar.set_length(t.epochs * t.batches);
+        bar.set_position(t.epoch * t.batches + t.batch);
+        let rate = self.positions as f64 / self.start.elapsed().as_secs_f64().max(1e-9);
+        bar.set_message(format!("epoch {}  loss {:.4}{}  {:.0} pos/s", t.epoch + 1, t.loss, self.dev, rate));
+    }
+
+    fn measuring(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("measuring{}", self.dev));
+            bar.enable_steady_tick(Duration::from_millis(500));
+        }
+    }
+
+    fn evaluated(&mut self, e: &Evaluation) {
+        if let Some(bar) = &self.bar {
+            bar.disable_steady_tick();
+        }
+        if !self.header {
+            self.header = true;
+            let names: String = e.measures.iter().map(|m| format!(" {:>9}", m.name)).collect();
+            self.line(format!("epoch   step  train loss{names}       time"));
+        }
+        let values: String = e.measures.iter().map(|m| format!(" {:>9.4}", m.value)).collect();
+        let mark = if e.best { "  best" } else { "" };
+        self.line(format!("{:>5} {:>6} {:>11.4}{values} {:>10}{mark}", e.epoch, e.step, e.loss, duration(e.seconds)));
+        if let Some(m) = e.measures.iter().find(|m| m.name == self.metric) {
+            self.dev = format!("  {} {:.4}", m.name, m.value);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! `spotlight train`
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use spotlight::config::resolve;
+use spotlight::model::folder::{self, Task};
+use spotlight::model::seq2seq::{Config, Transducer};
+use spotlight::params::Params;
+use spotlight::text::Pair;
+use spotlight::text::guess::guess_units;
+use spotlight::text::read::{self, ThirdColumn, split_dev};
+use spotlight::train::run::checkpoint_path;
+use spotlight::train::{End, Learner, Run, TrainSettings};
+
+use crate::Common;
+use crate::output::{WrongUsage, bytes, duration, grouped, say};
+use crate::progress::Progress;
+
+/// Share of the training examples set aside if no development file is given.
+const DEV_SHARE: f64 = 0.1;
+/// Set by Ctrl-C.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Train a model.
+///
+/// Settings come from a recipe, or are chosen from the data; --set changes one of them.
+#[derive(Args)]
+pub struct Train {
+    /// A recipe: settings as TOML
+    recipe: Option<PathBuf>,
+    /// Kind of model, if there is no recipe: seq2seq (pairs), classify (labelled texts), match (questions with answers), bags (feature vectors)
+    #[arg(long, value_parser = parse_task)]
+    task: Option<Task>,
+    /// File of training examples
+    #[arg(long, value_name = "FILE")]
+    train: Option<PathBuf>,
+    /// File of development examples [default: a part of the training examples]
+    #[arg(long, value_name = "FILE")]
+    dev: Option<PathBuf>,
+    /// Folder for the model
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Change a setting, such as model.hidden=256
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    changes: Vec<String>,
+    /// Go on from the checkpoint in the folder, with its settings
+    #[arg(long)]
+    resume: bool,
+}
+
+fn parse_task(name: &str) -> Result<Task, String> {
+    let known = [("seq2seq", Task::Seq2seq), ("classify", Task::Classify), ("match", Task::Match), ("bags", Task::Bags)];
+    known.iter().find(|(n, _)| *n == name).map(|(_, t)| *t).ok_or_else(|| "expected seq2seq, classify, match or bags".into())
+}
+
+impl Train {
+    /// Runs the command.
+    pub fn run(&self, common: &Common) -> Result<()> {
+        let recipe = self.recipe_text()?;
+        let task = match (self.task, recipe.as_deref().and_then(folder::task_of)) {
+            (Some(asked), Some(named)) if asked != named => {
+                return Err(WrongUsage(format!("--task {asked:?} does not go with a recipe for {named:?}")).into());
+            }
+            (asked, named) => asked.or(named),
+        };
+        match task {
+            Some(Task::Seq2seq) => self.seq2seq(common, recipe.as_deref()),
+            Some(other) => anyhow::bail!("models of the kind {other:?} are not known to this version"),
+            None => {
+                Err(WrongUsage("say what to train: give a recipe with `task = ...`, or --task seq2seq|classify|match|bags".into()).into())
+            }
+        }
+    }
+
+    /// The recipe; of a run to be resumed, its own settings.
+    fn recipe_text(&self) -> Result<Option<String>> {
+        let saved = folder::config_path(&self.out);
+        if self.resume {
+            if !saved.exists() {
+                return Err(WrongUsage(format!("nothing to resume in {}", self.out.display())).into());
+            }
+            if self.recipe.is_some() || !self.changes.is_empty() || self.train.is_some() || self.dev.is_some() {
+                let problem = "--resume goes on with the settings and data in the folder: give nothing but --out (and --threads)";
+                return Err(WrongUsage(problem.into()).into());
+            }
+            return Ok(Some(folder::read_config(&self.out)?));
+        }
+        if saved.exists() {
+            let problem = format!("{} already holds a model: choose another --out, or --resume it", self.out.display());
+            return Err(WrongUsage(problem).into());
+        }
+        match &self.recipe {
+            Some(path) => Ok(Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The changes asked for on the command line, the seed and the files among them.
+    pub fn all_changes(&self, common: &Common) -> Vec<String> {
+        let mut changes = self.changes.clone();
+        changes.extend(common.seed.map(|seed| format!("seed={seed}")));
+        for (key, path) in [("train", &self.train), ("dev", &self.dev)] {
+            changes.extend(path.as_ref().map(|p| format!("data.{key}={}", toml_string(&p.to_string_lossy()))));
+        }
+        changes
+    }
+
+    fn seq2seq(&self, common: &Common, recipe: Option<&str>) -> Result<()> {
+        let changes = self.all_changes(common);
+        let in_recipe = |e: spotlight::config::ConfigError| match &self.recipe {
+            Some(path) => anyhow::Error::from(e).context(path.display().to_string()),
+            None => e.into(),
+        };
+        // First what is given, to know the data; then what follows from the data, under it.
+        let given: Config = resolve(&Config::default(), recipe.unwrap_or_default(), &changes).map_err(in_recipe)?;
+        let (train, dev) = read_parts(&given)?;
+        let config = if recipe.is_some() { given } else { resolve(&choose(&train), "", &changes).map_err(in_recipe)? };
+        config.check()?;
+        let mut model = Transducer::new(config, &train)?;
+        model.save_frame(&self.out)?;
+        let (sources, targets) = model.vocabularies.sizes();
+        let m = &model.config.model;
+        eprintln!(
+            "{} training and {} development pairs; {} source units ({:?}), {} target units ({:?})",
+            grouped(train.len()),
+            grouped(dev.len()),
+            grouped(sources),
+            model.config.source.units,
+            grouped(targets),
+            model.config.target.units
+        );
+        eprintln!(
+            "{:?} {} with {} attention, {} parameters; settings in {}",
+            m.cell,
+            m.hidden,
+            m.attention,
+            grouped(model.params.len()),
+            folder::config_path(&self.out).display()
+        );
+        let learner = model.learner();
+        let (train, dev) = (model.examples(&train), model.examples(&dev));
+        let text = std::fs::read_to_string(folder::config_path(&self.out))?;
+        let fingerprint =
+            fingerprint(train.iter().chain(&dev).flat_map(|e| [e.key.as_bytes(), e.reference.as_bytes()]).chain([text.as_bytes()]));
+        let settings = model.config.train.clone();
+        let seed = model.config.seed;
+        let plan = Plan { folder: &self.out, settings: &settings, seed, fingerprint, resume: self.resume };
+        plan.run(&learner, &mut model.params, &train, &dev)
+    }
+}
+
+/// A training run as every kind of model needs it.
+pub struct Plan<'a> {
+    /// The model's folder.
+    pub folder: &'a Path,
+    /// Settings.
+    pub settings: &'a TrainSettings,
+    /// Seed.
+    pub seed: u64,
+    /// Identifies settings and data.
+    pub fingerprint: String,
+    /// Whether to go on.
+    pub resume: bool,
+}
+
+impl Plan<'_> {
+    /// Trains, shows how it goes, and prints the table at the end.
+    pub fn run<L: Learner>(&self, learner: &L, params: &mut Params<f32>, train: &[L::Example], dev: &[L::Example]) -> Result<()> {
+        let handler = ctrlc::set_handler(|| {
+            if STOP.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            eprintln!("\nstopping after this batch (again to stop at once)");
+        });
+        if handler.is_err() {
+            eprintln!("note: Ctrl-C cannot be caught here; the last checkpoint is then what --resume goes on from");
+        }
+        let run = Run {
+            folder: self.folder,
+            settings: self.settings,
+            seed: self.seed,
+            fingerprint: self.fingerprint.clone(),
+            resume: self.resume,
+            stop: &STOP,
+        };
+        let mut progress = Progress::new(&self.settings.metric);
+        let outcome = run.train(learner, params, train, dev, &mut progress);
+        progress.finish();
+        let outcome = outcome?;
+        if outcome.end == End::Stopped {
+            eprintln!("stopped in epoch {}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, self.folder.display());
+            return Ok(());
+        }
+        let _ = std::fs::remove_file(checkpoint_path(self.folder));
+        let _ = std::fs::remove_dir(self.folder.join("checkpoint"));
+        let measures = learner.measure(params, dev)?;
+        let size = std::fs::metadata(self.folder.join("model.safetensors")).map_or(0, |m| m.len() as usize);
+        say(format_args!("model       {}", self.folder.display()))?;
+        for m in &measures {
+            say(format_args!("dev {:<7} {:.4}", m.name, m.value))?;
+        }
+        let why = if outcome.end == End::Patience { " (no better since)" } else { "" };
+        say(format_args!("epochs      {}, best {}{why}", outcome.epochs, outcome.best_epoch))?;
+        say(format_args!("time        {}, {:.0} positions/s", duration(outcome.seconds), outcome.rate))?;
+        say(format_args!("size        {} parameters, {}", grouped(params.len()), bytes(size)))
+    }
+}
+
+/// Training and development pairs.
+fn read_parts(config: &Config) -> Result<(Vec<Pair>, Vec<Pair>)> {
+    if config.data.train.is_empty() {
+        return Err(WrongUsage("no training examples: give --train FILE".into()).into());
+    }
+    let third = ThirdColumn::AsFirstLine;
+    let train = read::pairs(&config.data.train, third)?;
+    if config.data.dev.is_empty() {
+        let (train, dev) = split_dev(train, DEV_SHARE, config.seed, |p| (p.source.clone(), p.features.clone()));
+        eprintln!("no development file: {} of the pairs set aside by source", grouped(dev.len()));
+        if dev.is_empty() {
+            eprintln!("note: too few sources to set any aside; the model is measured on what it learns from");
+            return Ok((train.clone(), train));
+        }
+        return Ok((train, dev));
+    }
+    Ok((train, read::pairs(&config.data.dev, third)?))
+}
+
+/// Settings chosen from the data.
+fn choose(pairs: &[Pair]) -> Config {
+    let mut config = Config::default();
+    let sides = [("source", guess_units(pairs.iter().map(|p| &p.source))), ("target", guess_units(pairs.iter().map(|p| &p.target)))];
+    for (side, guess) in &sides {
+        eprintln!("{side} units: {}", guess.reason);
+    }
+    let [(_, source), (_, target)] = sides;
+    config.source = source.settings.into();
+    config.target = target.settings.into();
+    config.data.features = pairs.first().is_some_and(|p| p.features.is_some());
+    config.choose_sizes(pairs.len());
+    let m = &config.model;
+    eprintln!(
+        "chosen for {} pairs: embedding {}, hidden {}, dropout {}, {} epochs",
+        grouped(pairs.len()),
+        m.embedding,
+        m.hidden,
+        m.dropout,
+        config.train.epochs
+    );
+    config
+}
+
+/// A text as a TOML string.
+fn toml_string(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// FNV-1a over all parts.
+pub fn fingerprint<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for part in parts {
+        for &byte in part.iter().chain(&[0xff]) {
+            hash = (hash ^ byte as u64).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
