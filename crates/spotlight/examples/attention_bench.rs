@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use spotlight::attention::streaming_attention;
 use spotlight::axis::Axis;
-use spotlight::params::{Gradients, Params};
+use spotlight::params::{Gradients, Init, ParamId, Params};
 use spotlight::tape::{Pool, Tape};
 
 const HEADS: usize = 8;
@@ -27,12 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let repeats = number("--repeats")?.unwrap_or((30 * 1024 * 1024 / (length * length).max(1)).clamp(2, 300)).max(1);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(number("--threads")?.unwrap_or(2)).build()?;
     let mut times = pool.install(|| {
-        let warm_up = Bench::new(length.min(1024), causal, backward);
-        for _ in 0..3 {
-            warm_up.run()?;
-        }
-        let bench = Bench::new(length, causal, backward);
-        (0..repeats).map(|_| bench.run()).collect::<spotlight::Result<Vec<f64>>>()
+        Bench::new(length.min(1024), causal, backward).run(3)?;
+        Bench::new(length, causal, backward).run(repeats)
     })?;
     times.sort_by(f64::total_cmp);
     let (median, best) = (times[times.len() / 2], times[0]);
@@ -46,56 +42,49 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 struct Bench {
     axis: Axis,
-    /// Queries, keys, values, and the gradient of the result.
-    tables: [Vec<f32>; 4],
+    /// Queries, keys and values are parameters, so that their gradients have a place.
+    params: Params<f32>,
+    inputs: [ParamId; 3],
+    /// What arrives at the result.
+    gradient: Vec<f32>,
     causal: bool,
     backward: bool,
-    params: Params<f32>,
-    pool: Pool<f32>,
 }
 
 impl Bench {
     fn new(length: usize, causal: bool, backward: bool) -> Self {
-        let tables = [1, 2, 3, 4].map(|seed| noise(length * HEADS * SIZE, seed));
-        Bench { axis: Axis::new([length]), tables, causal, backward, params: Params::new(0), pool: Pool::default() }
-    }
-
-    /// Milliseconds of one call; putting the inputs on the tape is not timed.
-    fn run(&self) -> spotlight::Result<f64> {
-        let mut gradients = Gradients::new(&self.params);
-        let tape = match self.backward {
-            true => Tape::training_in(&self.params, &mut gradients, 0, &self.pool),
-            false => Tape::new(&self.params),
-        };
         let width = HEADS * SIZE;
-        let mut inputs = Vec::new();
-        for table in &self.tables[..3] {
-            let input = tape.input(self.axis.rows(), width, table.clone())?;
-            inputs.push((input, tape.on_axis(input, &self.axis)?));
-        }
-        let arriving = if self.backward { self.tables[3].clone() } else { Vec::new() };
-
-        let start = Instant::now();
-        let scale = 1.0 / (SIZE as f64).sqrt();
-        let context = streaming_attention(&tape, inputs[0].1, inputs[1].1, inputs[2].1, HEADS, scale, self.causal)?;
-        if self.backward {
-            let inputs: Vec<_> = inputs.iter().map(|input| input.0).collect();
-            std::hint::black_box(tape.backward_with(&[(context, arriving)], &inputs)?);
-            return Ok(start.elapsed().as_secs_f64() * 1e3);
-        }
-        std::hint::black_box(&tape.value(context)[..]);
-        Ok(start.elapsed().as_secs_f64() * 1e3)
+        let mut params = Params::new(0);
+        let inputs = ["queries", "keys", "values"].map(|name| params.add(name, &[length, width], Init::Uniform(1.7)));
+        let gradient = (0..length * width).map(|i| ((i * 37 + 11) % 23) as f32 / 11.0 - 1.0).collect();
+        Bench { axis: Axis::new([length]), params, inputs, gradient, causal, backward }
     }
-}
 
-/// Numbers of about the spread of a normal distribution of variance 1, without a library.
-fn noise(len: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 24) as f32 - 0.5
-    };
-    (0..len).map(|_| (uniform() + uniform() + uniform()) * 2.0).collect()
+    /// Milliseconds of each call. Putting the inputs on a tape is not timed.
+    fn run(&self, repeats: usize) -> spotlight::Result<Vec<f64>> {
+        let mut gradients = Gradients::new(&self.params);
+        let pool = Pool::default();
+        let mut times = Vec::with_capacity(repeats);
+        for _ in 0..repeats {
+            gradients.begin();
+            let arriving = if self.backward { self.gradient.clone() } else { Vec::new() };
+            let tape = Tape::training_in(&self.params, &mut gradients, 0, &pool);
+            let [queries, keys, values] = self.inputs.map(|id| tape.on_axis(tape.param(id), &self.axis));
+            let (queries, keys, values) = (queries?, keys?, values?);
+
+            let start = Instant::now();
+            let context = streaming_attention(&tape, queries, keys, values, HEADS, 1.0 / (SIZE as f64).sqrt(), self.causal)?;
+            if self.backward {
+                tape.backward_with(&[(context, arriving)], &[])?;
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+            } else {
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+                // Nothing goes back, but the tape's memory goes to the pool.
+                tape.backward_with(&[], &[])?;
+            }
+        }
+        Ok(times)
+    }
 }
 
 /// Peak resident memory of this process, where the system tells.

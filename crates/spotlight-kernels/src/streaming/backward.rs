@@ -21,7 +21,7 @@ use crate::float::Scratch;
 use crate::map::inner;
 
 /// Keys handled at once. A multiple of [`GROUP`].
-const KEYS: usize = 96;
+const KEYS: usize = 144;
 /// Sixteens of queries handled at once.
 const PANELS: usize = 4;
 /// Tasks to cut a batch into, at least, where it is large enough.
@@ -82,6 +82,8 @@ impl Sizes {
 
 /// The keys and values of one head of one sequence, packed.
 struct Head<'a, T> {
+    /// How many there are.
+    count: usize,
     keys: &'a [[T; GROUP]],
     values: &'a [[T; GROUP]],
     key_features: &'a [[T; GROUP]],
@@ -261,9 +263,9 @@ impl<'a, T: Float> Block<'a, T> {
         self.d_queries.fill([T::ZERO; LANES]);
     }
 
-    /// `Pᵀ`, `dSᵀ` and `dQᵀ` of the sixteen queries `p` and the keys `key..key + rows` of `keys`; rows beyond the last key are computed and of no use.
+    /// `Pᵀ`, `dSᵀ` and `dQᵀ` of the sixteen queries `p` and the keys `key..key + rows`; rows beyond the last key are computed and of no use.
     #[inline(always)]
-    fn weigh<const FMA: bool>(&mut self, l: Layout<T>, head: &Head<T>, p: usize, key: usize, rows: usize, keys: usize, diagonal: usize) {
+    fn weigh<const FMA: bool>(&mut self, l: Layout<T>, head: &Head<T>, p: usize, key: usize, rows: usize, diagonal: usize) {
         let weights = &mut self.weights[p * KEYS..][..rows];
         let d_scores = &mut self.d_scores[p * KEYS..][..rows];
         multiply::<T, FMA>(&head.keys[key / GROUP * l.size..], &self.queries[p * l.size..][..l.size], weights);
@@ -277,9 +279,9 @@ impl<'a, T: Float> Block<'a, T> {
                 d_scores[j] = weights[j] * (d_scores[j] - drift[j]);
             }
         }
-        let d_scores = &d_scores[..rows.min(keys - key)];
+        let d_scores = &d_scores[..rows.min(head.count - key)];
         let to = self.d_queries.as_chunks_mut::<GROUP>().0.chunks_exact_mut(l.size.div_ceil(GROUP)).nth(p);
-        for (to, features) in to.into_iter().flatten().zip(head.key_features.chunks_exact(keys)) {
+        for (to, features) in to.into_iter().flatten().zip(head.key_features.chunks_exact(head.count)) {
             *to = tile::<T, FMA>(*to, &features[key..], d_scores);
         }
     }
@@ -303,7 +305,7 @@ simd! {
         pack_groups(keys, to_keys);
         pack_groups(values, to_values);
         pack_column_groups(keys, to_key_features);
-        let head = Head { keys: to_keys, values: to_values, key_features: to_key_features };
+        let head = Head { count: item.keys, keys: to_keys, values: to_values, key_features: to_key_features };
 
         let mut block = Block::new(l, scratch);
         for from in (0..count).step_by(PANELS * LANES) {
@@ -318,7 +320,7 @@ simd! {
                     if key < seen {
                         rows[p] = padded(KEYS.min(seen - key), GROUP);
                         let diagonal = if l.causal { task.first + from } else { item.keys };
-                        block.weigh::<FMA>(l, &head, p, key, rows[p], item.keys, diagonal);
+                        block.weigh::<FMA>(l, &head, p, key, rows[p], diagonal);
                     }
                 }
                 sum_over_queries::<T, FMA>(block.weights, block.gradient_rows, &rows, key, d_values, item.keys);

@@ -9,10 +9,10 @@ use crate::float::Scratch;
 
 /// Keys handled at once: their scores with sixteen queries stay in the first-level cache. A multiple of [`GROUP`].
 const KEYS: usize = 192;
-/// Most queries of one task, which packs each block of keys once for all of them; together they stay in the second-level cache.
-const QUERIES: usize = 512;
-/// Tasks to cut a batch into, at least, where it is large enough.
-const TASKS: usize = 8;
+/// Most queries of one task, which packs each block of keys once for all of them.
+const QUERIES: usize = 2048;
+/// Tasks for each thread, where there is enough to do.
+const TASKS: usize = 4;
 
 /// Some queries of one head of one sequence.
 struct Task<'a, T> {
@@ -31,7 +31,8 @@ pub fn forward<T: Float>(l: Layout<T>, tables: Tables<T>, context: &mut [T], kep
     l.check(tables);
     let rows = l.queries.last().copied().unwrap_or(0);
     assert_eq!((context.len(), kept.len()), (rows * l.value_width(), rows * l.heads * KEPT), "the tables to write");
-    let block = padded(rows * l.heads / TASKS, LANES).clamp(2 * LANES, QUERIES);
+    // The cut may depend on the number of threads: sixteen queries are computed in the same way wherever they are.
+    let block = padded(rows * l.heads / (TASKS * rayon::current_num_threads()), LANES).clamp(2 * LANES, QUERIES);
     // Row after row, head after head.
     let mut to = context.chunks_exact_mut(l.value_size).zip(kept.chunks_exact_mut(KEPT));
     let mut tasks = Vec::new();

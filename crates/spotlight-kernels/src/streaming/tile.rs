@@ -91,13 +91,14 @@ pub(super) fn pack_groups<T: Float>(rows: Rows<T>, to: &mut [[T; GROUP]]) {
 /// Columns as a left side, six together: for each group of features, row after row the row's six numbers.
 #[inline(always)]
 pub(super) fn pack_column_groups<T: Float>(rows: Rows<T>, to: &mut [[T; GROUP]]) {
-    for (to, from) in to.chunks_exact_mut(rows.count).zip((0..rows.size).step_by(GROUP)) {
-        for (i, to) in to.iter_mut().enumerate() {
-            let row = &rows.row(i)[from..];
-            match row.first_chunk::<GROUP>() {
-                Some(row) => *to = *row,
-                None => *to = std::array::from_fn(|c| if c < row.len() { row[c] } else { T::ZERO }),
-            }
+    for i in 0..rows.count {
+        let (whole, rest) = rows.row(i).as_chunks::<GROUP>();
+        let mut to = to[i..].iter_mut().step_by(rows.count);
+        for (from, to) in whole.iter().zip(&mut to) {
+            *to = *from;
+        }
+        if let (Some(to), false) = (to.next(), rest.is_empty()) {
+            *to = std::array::from_fn(|c| if c < rest.len() { rest[c] } else { T::ZERO });
         }
     }
 }
