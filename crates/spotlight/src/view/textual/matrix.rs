@@ -150,6 +150,6 @@ mod tests {
     fn panels_hold_every_column_once() {
         assert_eq!(cut(&[2, 2, 2, 2, 2], 5), [0..2, 2..4, 4..5]);
         assert_eq!(cut(&[9, 1, 1], 5), [0..1, 1..3]);
-        assert_eq!(cut(&[], 5), []);
+        assert!(cut(&[], 5).is_empty());
     }
 }
