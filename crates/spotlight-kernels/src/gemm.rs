@@ -162,7 +162,8 @@ fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR
 #[inline(always)]
 fn pack_left<T: Float, const M: usize>(a: View<T>, i: usize, k0: usize, kc: usize, to: &mut [T]) {
     let (columns, _) = to.as_chunks_mut::<M>();
-    if a.row_stride == 1 {
+    // A matrix of one column may have both strides 1; then the chunks below would be too short.
+    if a.row_stride == 1 && a.col_stride >= M {
         // The rows of a column stand side by side.
         let from = a.data[a.at(i, k0)..].chunks(a.col_stride);
         for (column, from) in columns.iter_mut().zip(from) {
@@ -324,6 +325,25 @@ fn clear<T: Float>(rows: usize, cols: usize, c: &mut [T], stride: usize, add: bo
     if !add {
         for i in 0..rows {
             c[i * stride..i * stride + cols].fill(T::ZERO);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_left_side_of_one_column_is_read_anew() {
+        for rows in 1..20 {
+            let column = |from: usize| (from..from + rows).map(|x| x as f64).collect::<Vec<_>>();
+            // The first product leaves its rows in the scratch memory of the second.
+            for from in [1, 100] {
+                let mut c = vec![0.0; rows * 2];
+                product(View::new(&column(from), rows, 1), View::new(&[1.0, 2.0], 1, 2), &mut c, 2, false);
+                let wanted: Vec<f64> = column(from).iter().flat_map(|&x| [x, 2.0 * x]).collect();
+                assert_eq!(c, wanted);
+            }
         }
     }
 }
