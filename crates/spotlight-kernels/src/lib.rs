@@ -20,7 +20,7 @@
 //!
 //! # One source, several instruction sets
 //!
-//! The loops are plain Rust that the compiler can vectorise. [`simd!`](macro@simd) compiles each of them twice, once for the
+//! The loops are plain Rust that the compiler can vectorise. The macro `simd!` compiles each of them twice, once for the
 //! baseline processor and once for AVX2 with fused multiply-add, and picks at run time. That choice is the only `unsafe` in the
 //! project: a function compiled for AVX2 may only run where AVX2 was found.
 

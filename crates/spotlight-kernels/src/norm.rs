@@ -6,7 +6,9 @@ use crate::Float;
 pub fn layer_norm_forward<T: Float>(x: &[T], scale: &[T], shift: &[T], epsilon: T, y: &mut [T], normal: &mut [T], inverse: &mut [T]) {
     let d = scale.len();
     let count = T::from_f64(d as f64);
-    for (((x, y), normal), inverse) in x.chunks_exact(d).zip(y.chunks_exact_mut(d)).zip(normal.chunks_exact_mut(d)).zip(inverse) {
+    for (((x, y), normal), inverse) in
+        x.chunks_exact(d.max(1)).zip(y.chunks_exact_mut(d.max(1))).zip(normal.chunks_exact_mut(d.max(1))).zip(inverse)
+    {
         let mean = x.iter().copied().sum::<T>() / count;
         let variance = x.iter().map(|&x| (x - mean) * (x - mean)).sum::<T>() / count;
         *inverse = T::ONE / (variance + epsilon).sqrt();
@@ -29,7 +31,9 @@ pub fn layer_norm_backward<T: Float>(
 ) {
     let d = scale.len();
     let count = T::from_f64(d as f64);
-    for (((normal, &inverse), dy), dx) in normal.chunks_exact(d).zip(inverse).zip(dy.chunks_exact(d)).zip(dx.chunks_exact_mut(d)) {
+    for (((normal, &inverse), dy), dx) in
+        normal.chunks_exact(d.max(1)).zip(inverse).zip(dy.chunks_exact(d.max(1))).zip(dx.chunks_exact_mut(d.max(1)))
+    {
         let (mut mean, mut along) = (T::ZERO, T::ZERO);
         for j in 0..d {
             let dn = dy[j] * scale[j];

@@ -1,7 +1,8 @@
 //! Softmax, log-sum-exp and sums over a dynamic axis.
 //!
 //! `offsets` cuts the rows of a table into segments: segment `b` is the rows `offsets[b]..offsets[b + 1]`. Each column is on its own. An empty
-//! segment has no weights, the sum 0 and the log-sum-exp −∞.
+//! segment has no weights, the sum 0 and the log-sum-exp −∞. A table without columns is a table too, hence the `cols.max(1)`: its chunks are
+//! those of an empty slice.
 
 use crate::Float;
 
@@ -63,12 +64,12 @@ pub fn softmax_backward<T: Float>(offsets: &[usize], cols: usize, y: &[T], dy: &
     for range in ranges(offsets, cols) {
         inner.fill(T::ZERO);
         let (y, dy, dx) = (&y[range.clone()], &dy[range.clone()], &mut dx[range]);
-        for (y, dy) in y.chunks_exact(cols).zip(dy.chunks_exact(cols)) {
+        for (y, dy) in y.chunks_exact(cols.max(1)).zip(dy.chunks_exact(cols.max(1))) {
             for ((inner, &y), &dy) in inner.iter_mut().zip(y).zip(dy) {
                 *inner += y * dy;
             }
         }
-        for ((y, dy), dx) in y.chunks_exact(cols).zip(dy.chunks_exact(cols)).zip(dx.chunks_exact_mut(cols)) {
+        for ((y, dy), dx) in y.chunks_exact(cols.max(1)).zip(dy.chunks_exact(cols.max(1))).zip(dx.chunks_exact_mut(cols.max(1))) {
             for (((dx, &y), &dy), &inner) in dx.iter_mut().zip(y).zip(dy).zip(&inner) {
                 *dx += y * (dy - inner);
             }
@@ -79,15 +80,15 @@ pub fn softmax_backward<T: Float>(offsets: &[usize], cols: usize, y: &[T], dy: &
 /// `y[b] = ln Σ e^x` over each segment.
 pub fn log_sum_exp_forward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y: &mut [T]) {
     let mut largest = vec![T::NEG_INFINITY; cols];
-    for (range, y) in ranges(offsets, cols).zip(y.chunks_exact_mut(cols)) {
+    for (range, y) in ranges(offsets, cols).zip(y.chunks_exact_mut(cols.max(1))) {
         largest.fill(T::NEG_INFINITY);
         y.fill(T::ZERO);
-        for row in x[range.clone()].chunks_exact(cols) {
+        for row in x[range.clone()].chunks_exact(cols.max(1)) {
             for (l, &x) in largest.iter_mut().zip(row) {
                 *l = T::max(x, *l);
             }
         }
-        for row in x[range].chunks_exact(cols) {
+        for row in x[range].chunks_exact(cols.max(1)) {
             for ((y, &l), &x) in y.iter_mut().zip(&largest).zip(row) {
                 if l > T::NEG_INFINITY {
                     *y += (x - l).exp();
@@ -104,7 +105,7 @@ pub fn log_sum_exp_forward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y:
 pub fn log_sum_exp_backward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y: &[T], dy: &[T], dx: &mut [T]) {
     for (b, range) in ranges(offsets, cols).enumerate() {
         let (y, dy) = (&y[b * cols..(b + 1) * cols], &dy[b * cols..(b + 1) * cols]);
-        for (x, dx) in x[range.clone()].chunks_exact(cols).zip(dx[range].chunks_exact_mut(cols)) {
+        for (x, dx) in x[range.clone()].chunks_exact(cols.max(1)).zip(dx[range].chunks_exact_mut(cols.max(1))) {
             for c in 0..cols {
                 if y[c] > T::NEG_INFINITY {
                     dx[c] += dy[c] * (x[c] - y[c]).exp();
@@ -116,7 +117,7 @@ pub fn log_sum_exp_backward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y
 
 /// `y[b] = Σ x` over each segment.
 pub fn sum_forward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y: &mut [T]) {
-    for (range, y) in ranges(offsets, cols).zip(y.chunks_exact_mut(cols)) {
+    for (range, y) in ranges(offsets, cols).zip(y.chunks_exact_mut(cols.max(1))) {
         y.fill(T::ZERO);
         crate::map::add_rows(&x[range], y);
     }
@@ -124,8 +125,8 @@ pub fn sum_forward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y: &mut [T
 
 /// `y[row] += x[b]` for every row of segment `b`: the backward pass of a sum, and the forward pass of a broadcast into zeros.
 pub fn broadcast_add<T: Float>(offsets: &[usize], cols: usize, x: &[T], y: &mut [T]) {
-    for (range, x) in ranges(offsets, cols).zip(x.chunks_exact(cols)) {
-        for row in y[range].chunks_exact_mut(cols) {
+    for (range, x) in ranges(offsets, cols).zip(x.chunks_exact(cols.max(1))) {
+        for row in y[range].chunks_exact_mut(cols.max(1)) {
             crate::map::add_assign(row, x);
         }
     }

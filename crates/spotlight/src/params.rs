@@ -322,7 +322,7 @@ impl<T: Float> Gradients<T> {
                 *touched = Touch::Rows(rows.to_vec());
             }
         }
-        for (&row, dy) in rows.iter().zip(dy.chunks_exact(cols)) {
+        for (&row, dy) in rows.iter().zip(dy.chunks_exact(cols.max(1))) {
             spotlight_kernels::map::add_assign(&mut data[row as usize * cols..][..cols], dy);
         }
     }

@@ -1,6 +1,36 @@
 //! Weights on disk: safetensors with PyTorch's names, layouts and gate order.
 //!
 //! A file is either what the model needs, to the last tensor, or refused with the name of the tensor that is wrong.
+//!
+//! A layer writes its tensors under its own name and a dot. `torch` reads them into the module named here without transposing or renaming;
+//! `bench/load_in_torch.py` does so and compares the outputs.
+//!
+//! | layer | tensors | `torch` |
+//! |---|---|---|
+//! | [`Linear`](crate::nn::Linear) | `weight` `[out, in]`, `bias` `[out]` | `nn.Linear` |
+//! | [`Embedding`](crate::nn::Embedding) | `weight` `[units, features]` | `nn.Embedding` |
+//! | [`LayerNorm`](crate::nn::LayerNorm) | `weight` `[features]`, `bias` `[features]` | `nn.LayerNorm` |
+//! | [`Rnn`](crate::nn::Rnn) | for each layer `k` from 0: `weight_ih_lk` `[G H, in]`, `weight_hh_lk` `[G H, H]`, `bias_ih_lk` `[G H]`, `bias_hh_lk` `[G H]`; the same with `_reverse` after them for the backward direction | `nn.RNN` (`G` = 1), `nn.GRU` (3), `nn.LSTM` (4) |
+//!
+//! The `G` gates are blocks of `H` rows: reset, update, new in a GRU; input, forget, cell, output in an LSTM. From the second layer on, `in` is `H` times
+//! the number of directions. Numbers are written as `f32`; `f32` and `f64` are read.
+//!
+//! ```
+//! use spotlight::params::{Init, Params};
+//! use spotlight::weights;
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! let file = folder.path().join("model.safetensors");
+//! let mut params = Params::<f32>::new(1);
+//! params.add("output.weight", &[2, 3], Init::Glorot);
+//! weights::save(&params, &file)?;
+//!
+//! let mut other = Params::<f32>::new(2);
+//! other.add("output.weight", &[2, 4], Init::Glorot);
+//! let error = weights::load(&mut other, &file).unwrap_err();
+//! assert!(error.to_string().ends_with("tensor output.weight has shape [2, 3], the model needs [2, 4]"));
+//! # Ok::<(), spotlight::Error>(())
+//! ```
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -56,8 +86,12 @@ pub fn write_whole(path: &Path, data: &[u8]) -> Result<()> {
 pub fn load<T: Float>(params: &mut Params<T>, path: &Path) -> Result<()> {
     let data = fs::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
     let weights = |problem: String| Error::Weights { path: path.to_path_buf(), problem };
-    let file = SafeTensors::deserialize(&data)
-        .map_err(|e| weights(format!("not a whole safetensors file ({e}); it may have been cut short: copy or train the model again")))?;
+    let file = SafeTensors::deserialize(&data).map_err(|e| {
+        weights(match cut_tensor(&data) {
+            Some(name) => format!("the file ends before tensor {name} is whole; it was cut short: copy or train the model again"),
+            None => format!("not a whole safetensors file ({e}); it may have been cut short: copy or train the model again"),
+        })
+    })?;
     let mut flat = T::zeros(params.len());
     for entry in params.entries() {
         let tensor = file.tensor(&entry.name).map_err(|_| weights(format!("tensor {} is missing", entry.name)))?;
@@ -79,6 +113,16 @@ pub fn load<T: Float>(params: &mut Params<T>, path: &Path) -> Result<()> {
     }
     params.flat_mut().copy_from_slice(&flat);
     Ok(())
+}
+
+/// The first tensor that a file promises and is too short for, if its header can be read: eight bytes of length, then the places of the tensors as JSON.
+fn cut_tensor(data: &[u8]) -> Option<String> {
+    let (length, rest) = data.split_first_chunk::<8>()?;
+    let (header, numbers) = rest.split_at_checked(u64::from_le_bytes(*length).try_into().ok()?)?;
+    let header: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(header).ok()?;
+    let end_of = |tensor: &serde_json::Value| tensor.get("data_offsets")?.get(1)?.as_u64();
+    let cut = header.iter().filter_map(|(name, tensor)| Some((end_of(tensor)?, name))).filter(|(end, _)| *end > numbers.len() as u64);
+    cut.min().map(|(_, name)| name.clone())
 }
 
 fn read_numbers<T: Float, const N: usize>(bytes: &[u8], to: &mut [T], number: impl Fn([u8; N]) -> f64) {

@@ -32,6 +32,7 @@ fn elementwise() {
     on_one("sigmoid", 3, |t, x| Ok(t.sigmoid(x)));
     on_one("relu", 3, |t, x| Ok(t.relu(x)));
     on_one("gelu", 3, |t, x| Ok(t.gelu(x)));
+    on_one("gelu_tanh", 3, |t, x| Ok(t.gelu_tanh(x)));
     on_one("exp", 3, |t, x| Ok(t.exp(x)));
     on_one("log", 3, |t, x| Ok(t.log(t.exp(x))));
     on_one("scale", 3, |t, x| Ok(t.scale(t.neg(x), 1.7)));

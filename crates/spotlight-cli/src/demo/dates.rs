@@ -63,7 +63,7 @@ impl Dates {
     fn exact(&self, seed: u64) -> Result<Transducer> {
         let split = dates::examples(8000, 500, seed);
         let (train, test) = (of(&split.train), of(&split.test));
-        let config = config(seed, 32, 96, TrainSettings { epochs: 14, batch: 1600, rate: 4e-3, ..TrainSettings::default() });
+        let config = config(seed, 32, 96, TrainSettings { epochs: 8, batch: 1600, rate: 4e-3, ..TrainSettings::default() });
         explain(&config, &train, &test)?;
         let stage = Stage::new(self.out.as_ref(), "dates")?;
         stage.train(config, &train, &test, &mut Table { header: false })

@@ -198,7 +198,7 @@ impl Attention {
 
     /// Whether the weights of a step depend on those of the step before.
     pub fn looks_back(&self) -> bool {
-        self.normaliser.looks_back() || self.score.kind() == ScoreKind::Location
+        self.normaliser.looks_back() || self.score.kind().looks_back()
     }
 
     /// Computes what depends on the memory alone.

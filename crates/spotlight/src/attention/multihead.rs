@@ -76,10 +76,10 @@ impl MultiHead {
                 expected: format!("a divisor of the {embed} features"),
             });
         }
-        if matches!(config.score.kind, ScoreKind::Location) {
+        if config.score.kind.looks_back() {
             return Err(Error::Value {
                 what: "the score of multi-head attention".into(),
-                got: "\"location\"".into(),
+                got: format!("\"{}\"", config.score.kind),
                 expected: "one that does not need the weights of a step before".into(),
             });
         }

@@ -56,7 +56,7 @@ impl Pool {
             return Err(Error::Value { what: "the number of heads".into(), got: "0".into(), expected: "at least 1".into() });
         }
         let local = matches!(config.softmax.kind, SoftmaxKind::LocalM | SoftmaxKind::LocalP);
-        if config.score.kind == ScoreKind::Location || local {
+        if config.score.kind.looks_back() || local {
             return Err(Error::Value {
                 what: "the attention that pools".into(),
                 got: if local { "local".into() } else { "location-aware".into() },

@@ -3,10 +3,10 @@
 use spotlight_kernels::Float;
 use spotlight_kernels::cell::Cell;
 
-use crate::Result;
 use crate::axis::Axis;
 use crate::params::{Init, Params};
 use crate::tape::{Recurrent, States, Tape, Var};
+use crate::{Error, Result};
 
 /// Shape of an [`Rnn`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,6 +109,13 @@ impl Rnn {
 
     /// Runs over every sequence of `x` from given states: one for each layer and direction (forwards, then backwards), or none.
     pub fn forward_from<T: Float>(&self, tape: &Tape<T>, x: Var, states: &[Var], memories: &[Var]) -> Result<RnnOutput> {
+        let scans = self.layers.iter().map(Vec::len).sum::<usize>();
+        for (what, given) in [("initial states", states.len()), ("initial cell states", memories.len())] {
+            if given != 0 && given != scans {
+                let expected = format!("{scans}, one for each layer and direction, or 0");
+                return Err(Error::Value { what: format!("the number of {what}"), got: given.to_string(), expected });
+            }
+        }
         let mut all = Vec::new();
         let mut x = x;
         for (i, layer) in self.layers.iter().enumerate() {
@@ -129,8 +136,12 @@ impl Rnn {
 
     /// One step for decoding: `x` has one row an item. Returns the output and the new states of each layer.
     ///
-    /// A step is a sequence of length 1; a stack read in both directions has no single step.
+    /// A step is a sequence of length 1; a stack read in both directions has no single step, and that is an error.
     pub fn step<T: Float>(&self, tape: &Tape<T>, x: Var, states: &[Var], memories: &[Var]) -> Result<RnnOutput> {
+        if self.config.bidirectional {
+            let (what, got) = ("the number of directions of a recurrent layer that takes single steps".into(), "2".into());
+            return Err(Error::Value { what, got, expected: "1".into() });
+        }
         let axis = Axis::new(vec![1; tape.shape(x).0]);
         self.forward_from(tape, tape.on_axis(x, &axis)?, states, memories)
     }

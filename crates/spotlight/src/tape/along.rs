@@ -236,8 +236,8 @@ impl<'p, T: Float> Tape<'p, T> {
     /// The rows `from..from + count`, on no axis.
     pub fn rows(&self, x: Var, from: usize, count: usize) -> Result<Var> {
         let (rows, cols) = self.shape(x);
-        if from + count > rows {
-            return Err(Error::Index { op: "rows", index: from + count, len: rows });
+        if from.saturating_add(count) > rows {
+            return Err(Error::Index { op: "rows", index: from.saturating_add(count), len: rows });
         }
         if count == rows && self.axis(x).is_none() {
             return Ok(x);

@@ -67,7 +67,7 @@ impl<'p, T: Float> Tape<'p, T> {
         }
         let targets = targets.to_vec();
         let parents: Vec<Var> = [x, w].into_iter().chain(b).collect();
-        Ok(self.push(vec![T::from_f64(total)], 1, 1, None, &parents, |_| {
+        let loss = self.push(vec![T::from_f64(total)], 1, 1, None, &parents, |_| {
             Box::new(move |back, dy| {
                 // The gradients were computed for a loss that counts once. If it counts otherwise, correct them by the difference.
                 let factor = dy[0];
@@ -75,6 +75,8 @@ impl<'p, T: Float> Tape<'p, T> {
                     for d in dx.iter_mut() {
                         *d *= factor;
                     }
+                }
+                if factor != T::ONE && back.grads.wants(w) {
                     let (xs, ws) = (back.values.get(x), back.values.get(w));
                     let mut logits = back.grads.buffer(block.min(rows) * v);
                     for (xs, targets) in xs.chunks((block * d).max(1)).zip(targets.chunks(block)) {
@@ -92,7 +94,10 @@ impl<'p, T: Float> Tape<'p, T> {
                 back.grads.add(x, &dx);
                 back.grads.recycle(dx);
             })
-        }))
+        });
+        // A loss that nothing is asked of counts zero times; its note must hear of that, too.
+        self.always_note(loss);
+        Ok(loss)
     }
 
     /// Adds a block's part to the gradients of the weights, at once: the block will not be there later.

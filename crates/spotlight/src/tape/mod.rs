@@ -81,7 +81,7 @@ struct Node<'p, T> {
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Alone,
-    /// The first of a group; its note reads the gradients of the others.
+    /// Its note is always run: the first of a group, whose note reads the gradients of the others, or one that has something to take back.
     Main,
     /// One of the others.
     Beside,
@@ -300,6 +300,11 @@ impl<'p, T: Float> Tape<'p, T> {
         nodes[main.0].role = Role::Main;
         nodes.push(Node { value, rows, cols, axis, wanted, note: None, role: Role::Beside });
         Var(nodes.len() - 1)
+    }
+
+    /// Runs the note of a value even if no gradient arrives there; it then gets zeros.
+    pub(crate) fn always_note(&self, x: Var) {
+        self.nodes.borrow_mut()[x.0].role = Role::Main;
     }
 
     /// A buffer of `len` numbers of arbitrary content.

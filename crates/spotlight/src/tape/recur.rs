@@ -48,10 +48,13 @@ impl<'p, T: Float> Tape<'p, T> {
         let h = self.shape(w_hh).1;
         let (cell, items) = (layer.cell, axis.items());
         let (gh, eh) = (cell.gates() * h, cell.extra() * h);
+        if h == 0 {
+            return Err(Error::Value { what: "the hidden size".into(), got: "0".into(), expected: "at least 1".into() });
+        }
+        self.expect_shape("recurrent (hidden weights)", w_hh, (gh, h))?;
         if self.shape(w_ih) != (gh, d) {
             return Err(Error::Shapes { op: "recurrent (input weights)", left: (n, d), right: self.shape(w_ih) });
         }
-        self.expect_shape("recurrent (hidden weights)", w_hh, (gh, h))?;
         self.expect_shape("recurrent (input bias)", b_ih, (1, gh))?;
         self.expect_shape("recurrent (hidden bias)", b_hh, (1, gh))?;
         for given in [state, memory].into_iter().flatten() {
@@ -187,17 +190,24 @@ impl<T: Float> GateGradient<'_, T> {
     /// Hidden weights and their bias, from the states before each step.
     pub(crate) fn hidden_weights(&self, grads: &mut Grads<'_, T>, weight: Var, bias: Var, before: &[T]) {
         let (h, gh) = (self.size, self.cell.gates() * self.size);
-        let left = View::strided(self.data, self.rows, gh, self.stride()).t();
-        let (dw, add) = grads.write(weight);
-        product(left, View::new(before, self.rows, h), dw, h, add);
-        let db = grads.of(bias);
-        for row in self.data.chunks_exact(self.stride().max(1)) {
-            map::add_assign(db, &row[..gh]);
+        if grads.wants(weight) {
+            let left = View::strided(self.data, self.rows, gh, self.stride()).t();
+            let (dw, add) = grads.write(weight);
+            product(left, View::new(before, self.rows, h), dw, h, add);
+        }
+        if grads.wants(bias) {
+            let db = grads.of(bias);
+            for row in self.data.chunks_exact(self.stride()) {
+                map::add_assign(db, &row[..gh]);
+            }
         }
     }
 
     /// Input weights with `columns` columns. `inputs` are the tables that they multiply side by side: (first column, rows, width); together they are all columns.
     pub(crate) fn input_weights(&self, grads: &mut Grads<'_, T>, weight: Var, columns: usize, inputs: &[(usize, &[T], usize)]) {
+        if !grads.wants(weight) {
+            return;
+        }
         let h = self.size;
         let (dw, add) = grads.write(weight);
         for &(part, gate, gates) in self.cell.input_parts() {
@@ -210,9 +220,12 @@ impl<T: Float> GateGradient<'_, T> {
 
     /// The bias of the input weights.
     pub(crate) fn input_bias(&self, grads: &mut Grads<'_, T>, bias: Var) {
+        if !grads.wants(bias) {
+            return;
+        }
         let h = self.size;
         let db = grads.of(bias);
-        for row in self.data.chunks_exact(self.stride().max(1)) {
+        for row in self.data.chunks_exact(self.stride()) {
             for &(part, gate, gates) in self.cell.input_parts() {
                 map::add_assign(&mut db[gate * h..(gate + gates) * h], &row[part * h..(part + gates) * h]);
             }

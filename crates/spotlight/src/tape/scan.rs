@@ -3,8 +3,8 @@
 use spotlight_kernels::Float;
 
 use super::{Tape, Var};
-use crate::Result;
 use crate::axis::Axis;
+use crate::{Error, Result};
 
 /// Where a scan stands.
 #[derive(Clone, Copy, Debug)]
@@ -50,11 +50,27 @@ impl<T: Float> Tape<'_, T> {
         initial: &[Var],
         mut step: impl FnMut(Step, &[Var], &[Var]) -> Result<Vec<Var>>,
     ) -> Result<Scanned> {
-        let inputs = inputs.iter().map(|&x| self.gather(x, axis.step_rows(false))).collect::<Result<Vec<_>>>()?;
+        let mut in_steps = Vec::with_capacity(inputs.len());
+        for &x in inputs {
+            match self.axis(x) {
+                Some(other) if other != *axis => {
+                    return Err(Error::Axes { op: "scan (an input)", left: axis.excerpt(), right: other.excerpt() });
+                }
+                _ => self.expect_shape("scan (an input)", x, (axis.rows(), self.shape(x).1))?,
+            }
+            in_steps.push(self.gather(x, axis.step_rows(false))?);
+        }
+        let inputs = in_steps;
         let mut states = Vec::with_capacity(initial.len());
         for &state in initial {
-            let rows = self.shape(state).0;
-            let index: Vec<usize> = if rows == 1 { vec![0; axis.items()] } else { axis.order().to_vec() };
+            let (rows, cols) = self.shape(state);
+            let index = match rows {
+                1 => vec![0; axis.items()],
+                _ => {
+                    self.expect_shape("scan (an initial state)", state, (axis.items(), cols))?;
+                    axis.order().to_vec()
+                }
+            };
             states.push(self.gather(state, &index)?);
         }
         // For each state: the initial rows, then the rows of every step.
@@ -64,6 +80,10 @@ impl<T: Float> Tape<'_, T> {
             let now = inputs.iter().map(|&x| self.rows(x, first, count)).collect::<Result<Vec<_>>>()?;
             let before = states.iter().map(|&s| self.rows(s, 0, count)).collect::<Result<Vec<_>>>()?;
             states = step(Step { index, items: &axis.order()[..count] }, &now, &before)?;
+            if states.len() != before.len() {
+                let (what, got) = ("the number of states a step of scan gives".into(), states.len().to_string());
+                return Err(Error::Value { what, got, expected: format!("{}, as many as it got", before.len()) });
+            }
             for (history, (&state, &old)) in history.iter_mut().zip(states.iter().zip(&before)) {
                 self.expect_shape("scan (a state)", state, (count, self.shape(old).1))?;
                 history.push(state);

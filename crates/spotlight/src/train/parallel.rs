@@ -7,9 +7,9 @@
 use rayon::prelude::*;
 use spotlight_kernels::{Float, optim};
 
-use crate::Result;
 use crate::params::{Gradients, Params};
 use crate::tape::{Pool, Tape, Var};
+use crate::{Error, Result};
 
 /// What a shard keeps from batch to batch.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<T: Float> Shards<T> {
 
     /// Runs `loss` for every part, one a shard, and returns the sum of the losses and of the gradients.
     ///
-    /// `seed` should be new for every batch; each shard derives its own from it. Parts beyond the number of shards are not taken.
+    /// `seed` should be new for every batch; each shard derives its own from it. There may be fewer parts than shards, but not more.
     pub fn gradients<P: Sync>(
         &mut self,
         params: &Params<T>,
@@ -51,7 +51,11 @@ impl<T: Float> Shards<T> {
         parts: &[P],
         loss: impl Fn(&Tape<T>, &P) -> Result<Var> + Sync,
     ) -> Result<(f64, &mut [T])> {
-        let used = parts.len().min(self.shards.len()).max(1);
+        if parts.len() > self.shards.len() {
+            let (what, got) = ("the number of parts of a batch".into(), parts.len().to_string());
+            return Err(Error::Value { what, got, expected: format!("at most {}, one a shard", self.shards.len()) });
+        }
+        let used = parts.len().max(1);
         let losses = self.shards[..used]
             .par_iter_mut()
             .zip(parts.par_iter())

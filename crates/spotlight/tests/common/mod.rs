@@ -1,6 +1,8 @@
 //! Helpers of the numeric tests.
 #![allow(dead_code)]
 
+pub mod golden;
+
 use spotlight::Result;
 use spotlight::numeric::numeric_gradient;
 use spotlight::params::{Gradients, Init, ParamId, Params};

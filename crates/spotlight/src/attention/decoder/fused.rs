@@ -60,11 +60,19 @@ impl AdditiveDecoder {
         let ((n, e), (memory_rows, m), h, items) = (tape.shape(y), tape.shape(memory), tape.shape(w_hh).1, target.items());
         let (a, gh, eh) = (tape.shape(w_q).0, cell.gates() * h, cell.extra() * h);
         let columns = e + m;
+        if [a, h, m].contains(&0) {
+            let got = format!("{a}, {h} and {m}");
+            let what = "the sizes of alignment, state and memory of an additive decoder".into();
+            return Err(Error::Value { what, got, expected: "at least 1 each".into() });
+        }
+        tape.common_axis("additive decoder (keys and memory)", keys, memory)?;
         tape.expect_shape("additive decoder (keys)", keys, (memory_rows, a))?;
         tape.expect_shape("additive decoder (query weights)", w_q, (a, h))?;
         tape.expect_shape("additive decoder (v)", v, (1, a))?;
         tape.expect_shape("additive decoder (input weights)", w_ih, (gh, columns))?;
         tape.expect_shape("additive decoder (hidden weights)", w_hh, (gh, h))?;
+        tape.expect_shape("additive decoder (input bias)", b_ih, (1, gh))?;
+        tape.expect_shape("additive decoder (hidden bias)", b_hh, (1, gh))?;
         for state in [Some(state), memory0].into_iter().flatten() {
             tape.expect_shape("additive decoder (initial state)", state, (items, h))?;
         }
@@ -165,8 +173,10 @@ impl AdditiveDecoder {
 
                 let mut before = d_states;
                 shift_states(layout.steps, h, &trace.states, &state0, &mut before);
-                let (dw, add) = back.grads.write(w_q);
-                product(View::new(&d_queries, n, a).t(), View::new(&before, n, h), dw, h, add);
+                if back.grads.wants(w_q) {
+                    let (dw, add) = back.grads.write(w_q);
+                    product(View::new(&d_queries, n, a).t(), View::new(&before, n, h), dw, h, add);
+                }
                 let gradient = GateGradient { cell, size: h, rows: n, data: &d_gates };
                 gradient.hidden_weights(back.grads, w_hh, b_hh, &before);
                 gradient.input_weights(back.grads, w_ih, columns, &[(0, &ys, e), (e, &trace.contexts, m)]);

@@ -287,9 +287,9 @@ impl Decoder {
 
     /// One step of every hypothesis: `y` is the unit before, `items` the sequence of the memory that each belongs to. Several may belong to one.
     ///
-    /// On a tape that does not learn, choices that were drawn while learning are made: see [`Normaliser::for_answers`].
+    /// On a tape that does not learn, monotonic attention walks: see [`Normaliser::for_search`].
     pub fn step<T: Float>(&self, tape: &Tape<T>, y: Var, before: &State, memory: &Memory, items: &[usize]) -> Result<Stepped> {
-        let normaliser = self.attention.map(|a| if tape.is_training() { a.normaliser } else { a.normaliser.for_answers() });
+        let normaliser = self.attention.map(|a| if tape.is_training() { a.normaliser } else { a.normaliser.for_search() });
         self.step_with(tape, y, before, memory, items, normaliser)
     }
 
@@ -373,7 +373,7 @@ impl Decoder {
     /// The fused decoder, where it computes what this one does.
     fn fused(&self, memory: &Memory) -> Option<AdditiveDecoder> {
         let (config, attention) = (&self.config, self.attention.as_ref()?);
-        let softmax = attention.normaliser.config;
+        let softmax = attention.normaliser.config();
         let plain = config.order == Order::Bahdanau
             && config.layers == 1
             && config.coverage == Coverage::Off
@@ -396,7 +396,7 @@ impl Decoder {
         let width = memory.axis.steps();
         let normaliser = self.attention.map(|attention| attention.normaliser);
         let (looks, covers) = (self.attention.is_some(), self.config.coverage != Coverage::Off);
-        let draws = tape.is_training() && normaliser.is_some_and(|n| n.config.kind == SoftmaxKind::Reinforce);
+        let draws = tape.is_training() && normaliser.is_some_and(|n| n.config().kind == SoftmaxKind::Reinforce);
         // Beside what is carried from step to step, what is to be seen of every step goes through the scan as a state that nobody reads.
         let context = self.config.context();
         let seen = [(true, self.readout_size()), (looks, context), (looks, width), (covers, 1), (draws, 1)];

@@ -26,6 +26,7 @@ pub struct Location {
 
 impl Scoring for Location {
     const ASKS: bool = true;
+    const LOOKS_BACK: bool = true;
 
     fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self> {
         let (filters, width) = (config.filters, config.filter_width);

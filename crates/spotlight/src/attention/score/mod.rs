@@ -70,6 +70,8 @@ pub struct Sizes {
 pub trait Scoring: Sized {
     /// Whether it reads the query.
     const ASKS: bool;
+    /// Whether it reads the weights of the step before, and so only works step by step.
+    const LOOKS_BACK: bool = false;
 
     /// Makes its parameters under `name.`, if it can meet these sizes.
     fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self>;
@@ -117,13 +119,13 @@ fn query(question: &Question) -> Result<Var> {
 
 /// Declares the modules, the list of kinds, and the enum of scores that stands for them all.
 macro_rules! scores {
-    ($($(#[$doc:meta])* $name:literal => $file:ident::$Score:ident,)*) => {
+    ($($name:literal: $formula:literal => $file:ident::$Score:ident,)*) => {
         $(mod $file; pub use $file::$Score;)*
 
         /// The scores there are.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum ScoreKind {
-            $($(#[$doc])* #[serde(rename = $name)] $Score,)*
+            $(#[doc = concat!("`", $formula, "`")] #[serde(rename = $name)] $Score,)*
         }
 
         impl ScoreKind {
@@ -135,16 +137,26 @@ macro_rules! scores {
                 match self { $(ScoreKind::$Score => $name,)* }
             }
 
+            /// What it computes of a query `q` and a key `k`.
+            pub fn formula(self) -> &'static str {
+                match self { $(ScoreKind::$Score => $formula,)* }
+            }
+
             /// Whether it reads the query.
             pub fn asks(self) -> bool {
                 match self { $(ScoreKind::$Score => $Score::ASKS,)* }
+            }
+
+            /// Whether it reads the weights of the step before.
+            pub fn looks_back(self) -> bool {
+                match self { $(ScoreKind::$Score => $Score::LOOKS_BACK,)* }
             }
         }
 
         /// Any score, with its parameters.
         #[derive(Clone, Copy, Debug)]
         pub enum Score {
-            $($(#[$doc])* $Score($Score),)*
+            $(#[doc = concat!("`", $formula, "`")] $Score($Score),)*
         }
 
         impl Score {
@@ -191,25 +203,16 @@ impl std::str::FromStr for ScoreKind {
     }
 }
 
+// Name, formula, and the file and type that compute it.
 scores! {
-    /// `w . k`, without a query.
-    "linear" => linear::Linear,
-    /// `tanh(w . k + b)`, without a query.
-    "tanh" => tanh::Tanh,
-    /// `w . (tanh(V k) * σ(U k))`, without a query.
-    "gated" => gated::Gated,
-    /// `q . k`
-    "dot" => dot::Dot,
-    /// `q . k / √M`
-    "scaled-dot" => scaled_dot::ScaledDot,
-    /// `q W k`
-    "general" => general::General,
-    /// `v . tanh(W [q; k])`
-    "concat" => concat::Concat,
-    /// `v . tanh(W q + U k)`
-    "additive" => additive::Additive,
-    /// `cos(q, k)`
-    "cosine" => cosine::Cosine,
-    /// `v . tanh(W q + U k + L f)`, with features `f` of the previous weights.
-    "location" => location::Location,
+    "linear": "w . k" => linear::Linear,
+    "tanh": "tanh(w . k + b)" => tanh::Tanh,
+    "gated": "w . (tanh(V k) * σ(U k))" => gated::Gated,
+    "dot": "q . k" => dot::Dot,
+    "scaled-dot": "q . k / √M" => scaled_dot::ScaledDot,
+    "general": "q W k" => general::General,
+    "concat": "v . tanh(W [q; k])" => concat::Concat,
+    "additive": "v . tanh(W q + U k)" => additive::Additive,
+    "cosine": "q . k / (|q| |k|)" => cosine::Cosine,
+    "location": "v . tanh(W q + U k + L f)" => location::Location,
 }

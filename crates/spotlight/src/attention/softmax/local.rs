@@ -7,6 +7,7 @@ use spotlight_kernels::Float;
 use super::Mask;
 use crate::attention::Question;
 use crate::attention::score::of_queries;
+use crate::axis::Pairs;
 use crate::params::{Init, ParamId, Params};
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
@@ -17,7 +18,36 @@ pub(super) fn around_step<T: Float>(tape: &Tape<T>, scores: Var, question: &Ques
     tape.softmax(window.apply(tape, scores)?)
 }
 
-/// local-p: the centre `p = S σ(v . tanh(W q))` in a memory of `S` positions.
+/// local-p: softmax over the keys with `|s - p| <= D`, times `exp(-(s - p)² / 2σ²)` with `σ = D / 2`.
+///
+/// The weights do not sum to one again. The window itself has no gradient; the Gaussian has.
+pub(super) fn around_centre<T: Float>(
+    tape: &Tape<T>,
+    scores: Var,
+    question: &Question,
+    half_width: usize,
+    centre: Option<Centre>,
+) -> Result<Var> {
+    let (Some(centre), Some(query)) = (centre, question.query) else {
+        return Err(Error::Value {
+            what: "the query of local-p attention, or the predictor of its centre".into(),
+            got: "missing".into(),
+            expected: "given".into(),
+        });
+    };
+    let pairs = &question.pairs;
+    let centres = of_queries(tape, centre.centres(tape, query, pairs)?, pairs)?;
+    let places = pairs.axis().lengths().iter().flat_map(|&n| 0..n).map(|s| T::from_f64(s as f64)).collect();
+    let distances = tape.sub(tape.on_axis(tape.table(pairs.axis().rows(), 1, places)?, pairs.axis())?, centres)?;
+    let width = T::from_f64(half_width as f64);
+    let inside = tape.value(distances).iter().map(|d| d.abs() <= width).collect();
+    let weights = tape.softmax(Mask::pairs(pairs, inside)?.apply(tape, scores)?)?;
+    let sigma = half_width as f64 / 2.0;
+    let gaussian = tape.exp(tape.scale(tape.mul(distances, distances)?, -1.0 / (2.0 * sigma * sigma)));
+    tape.mul(weights, gaussian)
+}
+
+/// Predicts the centre `p = S σ(v . tanh(W q))` in a memory of `S` positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Centre {
     /// `W`: `A x Q`
@@ -42,29 +72,9 @@ impl Centre {
     }
 
     /// The centre of each query, one column.
-    pub(super) fn centres<T: Float>(&self, tape: &Tape<T>, question: &Question) -> Result<Var> {
-        let query = question.query.ok_or_else(|| Error::Value {
-            what: "the query of local-p attention".into(),
-            got: "missing".into(),
-            expected: "given".into(),
-        })?;
+    fn centres<T: Float>(&self, tape: &Tape<T>, query: Var, pairs: &Pairs) -> Result<Var> {
         let share = tape.sigmoid(tape.linear(tape.tanh(tape.linear(query, self.weight, None)?), self.v, None)?);
-        let lengths = question.pairs.spans().iter().map(|span| T::from_f64(span.count as f64)).collect();
-        tape.mul(tape.off_axis(share), tape.table(question.pairs.queries(), 1, lengths)?)
-    }
-
-    /// Softmax over the keys with `|s - p| <= D`, times `exp(-(s - p)² / 2σ²)` with `σ = D / 2`. The weights do not sum to one again; the window itself has no
-    /// gradient, the Gaussian has.
-    pub(super) fn weights<T: Float>(&self, tape: &Tape<T>, scores: Var, question: &Question, half_width: usize) -> Result<Var> {
-        let pairs = &question.pairs;
-        let centres = of_queries(tape, self.centres(tape, question)?, pairs)?;
-        let places = pairs.axis().lengths().iter().flat_map(|&n| 0..n).map(|s| T::from_f64(s as f64)).collect();
-        let distances = tape.sub(tape.on_axis(tape.table(pairs.axis().rows(), 1, places)?, pairs.axis())?, centres)?;
-        let width = T::from_f64(half_width as f64);
-        let inside = tape.value(distances).iter().map(|d| d.abs() <= width).collect();
-        let weights = tape.softmax(Mask::pairs(pairs, inside)?.apply(tape, scores)?)?;
-        let sigma = half_width as f64 / 2.0;
-        let gaussian = tape.exp(tape.scale(tape.mul(distances, distances)?, -1.0 / (2.0 * sigma * sigma)));
-        tape.mul(weights, gaussian)
+        let lengths = pairs.spans().iter().map(|span| T::from_f64(span.count as f64)).collect();
+        tape.mul(tape.off_axis(share), tape.table(pairs.queries(), 1, lengths)?)
     }
 }

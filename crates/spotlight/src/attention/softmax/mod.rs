@@ -95,9 +95,8 @@ impl SoftmaxConfig {
 /// From scores to weights, with what it learned.
 #[derive(Clone, Copy, Debug)]
 pub struct Normaliser {
-    /// How.
-    pub config: SoftmaxConfig,
-    /// The predictor of local-p.
+    config: SoftmaxConfig,
+    /// The predictor of local-p, and of no other.
     centre: Option<local::Centre>,
 }
 
@@ -121,13 +120,16 @@ impl Normaliser {
         Ok(Normaliser { config, centre })
     }
 
-    /// What to use when answering: choices that were drawn while learning are made, the expected walk is walked.
-    pub fn for_answers(mut self) -> Self {
-        self.config.kind = match self.config.kind {
-            SoftmaxKind::Monotonic => SoftmaxKind::HardMonotonic,
-            SoftmaxKind::Gumbel | SoftmaxKind::Reinforce => SoftmaxKind::Hard,
-            kind => kind,
-        };
+    /// How it was configured.
+    pub fn config(&self) -> SoftmaxConfig {
+        self.config
+    }
+
+    /// What a search uses: the walk of monotonic attention is walked, not expected.
+    pub fn for_search(mut self) -> Self {
+        if self.config.kind == SoftmaxKind::Monotonic {
+            self.config.kind = SoftmaxKind::HardMonotonic;
+        }
         self
     }
 
@@ -162,10 +164,7 @@ impl Normaliser {
             }
             SoftmaxKind::Hard | SoftmaxKind::Gumbel | SoftmaxKind::Reinforce => hard::argmax(tape, scores)?,
             SoftmaxKind::LocalM => local::around_step(tape, scores, question, self.config.half_width)?,
-            SoftmaxKind::LocalP => match &self.centre {
-                Some(centre) => centre.weights(tape, scores, question, self.config.half_width)?,
-                None => tape.softmax(scores)?,
-            },
+            SoftmaxKind::LocalP => local::around_centre(tape, scores, question, self.config.half_width, self.centre)?,
             SoftmaxKind::Monotonic => monotonic::expected(tape, scores, question)?,
             SoftmaxKind::HardMonotonic => monotonic::hard(tape, scores, question)?,
         };

@@ -17,7 +17,9 @@ pub(super) fn sparsemax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
         for col in 0..cols {
             let places = || axis.range(item).map(|row| row * cols + col);
             let threshold = threshold(places().map(|i| weights[i]));
-            places().for_each(|i| weights[i] = threshold.map_or(T::ZERO, |t| T::max(weights[i] - t, T::ZERO)));
+            places().for_each(|i| {
+                weights[i] = threshold.map_or(T::ZERO, |(largest, t)| T::max(weights[i] - largest - t, T::ZERO));
+            });
         }
     }
     Ok(tape.push(weights, rows, cols, Some(axis.clone()), &[scores], |y| {
@@ -35,11 +37,12 @@ pub(super) fn sparsemax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     }))
 }
 
-/// The `t` for which `Σ max(s - t, 0) = 1`; none if no score is above −∞.
-fn threshold<T: Float>(scores: impl Iterator<Item = T>) -> Option<T> {
+/// The largest score and the `t` for which `Σ max(s - largest - t, 0) = 1`; none if no score is above −∞.
+///
+/// Everything is counted from the largest score, so that large ones lose no digits.
+fn threshold<T: Float>(scores: impl Iterator<Item = T>) -> Option<(T, T)> {
     let mut sorted: Vec<T> = scores.filter(|&s| s > T::NEG_INFINITY).collect();
     sorted.sort_by(|a, b| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
-    // From the largest score, so that large ones lose no digits.
     let &largest = sorted.first()?;
     let (mut sum, mut threshold) = (T::ZERO, -T::ONE);
     for (count, &s) in (1..).zip(&sorted) {
@@ -49,5 +52,5 @@ fn threshold<T: Float>(scores: impl Iterator<Item = T>) -> Option<T> {
             threshold = (sum - T::ONE) / count;
         }
     }
-    Some(largest + threshold)
+    Some((largest, threshold))
 }
