@@ -59,5 +59,5 @@ pub use mix::{mix, mix_whole};
 pub use multihead::{MultiHead, MultiHeadConfig};
 pub use pool::{Pool, PoolConfig, Pooled};
 pub use score::{Score, ScoreConfig, ScoreKind};
-pub use streaming::{streaming_attention, streaming_weights};
 pub use softmax::{Baseline, Mask, Normaliser, SoftmaxConfig, SoftmaxKind};
+pub use streaming::{streaming_attention, streaming_weights};

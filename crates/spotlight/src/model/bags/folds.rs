@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::{BagModel, Config};
 use crate::metrics::Spread;
 use crate::text::Bag;
+use crate::train::run::CHECKPOINT_EVERY;
 use crate::train::{Evaluation, Measure, Run, Tick, Watch};
 use crate::{Error, Result};
 
@@ -78,7 +79,15 @@ pub fn cross_validate(
             let mut model = BagModel::new(config.clone(), &train)?;
             let folder = folder.join(format!("fold-{}", index + 1));
             model.save_frame(&folder)?;
-            let run = Run { folder: &folder, settings: &config.train, seed: config.seed, fingerprint: String::new(), resume: false, stop };
+            let run = Run {
+                folder: &folder,
+                settings: &config.train,
+                seed: config.seed,
+                fingerprint: String::new(),
+                resume: false,
+                checkpoint_every: CHECKPOINT_EVERY,
+                stop,
+            };
             let (train, test) = (model.examples(&train)?, model.examples(&test)?);
             let learner = model.learner();
             let mut last = LastMeasures(Vec::new());

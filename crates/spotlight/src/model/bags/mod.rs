@@ -34,8 +34,8 @@ pub use standard::Standard;
 
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
-use crate::model::head::{self, Decision};
 use crate::model::folder;
+use crate::model::head::{self, Decision};
 use crate::params::Params;
 use crate::text::{Bag, Inventory};
 use crate::{Error, Result, view, weights};

@@ -1,9 +1,9 @@
 use std::sync::atomic::AtomicBool;
 
 use super::*;
+use crate::model::encoder::EncoderName;
 use crate::model::encoder::EncoderSection;
 use crate::model::head::ClassWeights;
-use crate::model::encoder::EncoderName;
 use crate::model::testing::{Silent, check_gradient};
 use crate::train::{Learner, Run};
 

@@ -103,9 +103,13 @@ impl Net {
             Towers::Shared => question.clone(),
         };
         let answer_pooling = match (config.asked(), m.towers) {
-            (Some(score), _) => {
-                AnswerPooling::Asked(Attention::new(params, "answer.asked", &AttentionConfig::new(score), question_pooling.width(width), width)?)
-            }
+            (Some(score), _) => AnswerPooling::Asked(Attention::new(
+                params,
+                "answer.asked",
+                &AttentionConfig::new(score),
+                question_pooling.width(width),
+                width,
+            )?),
             (None, Towers::Separate) => AnswerPooling::Alone(Pooling::new(params, "answer.attention", &m.pooling, width)?),
             (None, Towers::Shared) => AnswerPooling::Alone(question_pooling.clone()),
         };
@@ -121,7 +125,14 @@ impl Net {
     }
 
     /// Scores each answer for the question `asked_by` names. `overlap` has one number an answer.
-    pub fn forward<T: Float>(&self, tape: &Tape<T>, questions: &Side, answers: &Side, asked_by: &[usize], overlap: &[f32]) -> Result<Scored> {
+    pub fn forward<T: Float>(
+        &self,
+        tape: &Tape<T>,
+        questions: &Side,
+        answers: &Side,
+        asked_by: &[usize],
+        overlap: &[f32],
+    ) -> Result<Scored> {
         let question = self.question.read(tape, questions)?;
         let question = self.question_pooling.forward(tape, question.states, question.last)?;
         let asking = tape.gather(question.context, asked_by)?;

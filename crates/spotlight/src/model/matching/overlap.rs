@@ -26,7 +26,6 @@ pub(super) fn save(overlap: &IdfOverlap, path: &Path) -> Result<()> {
 
 pub(super) fn load(path: &Path) -> Result<IdfOverlap> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
-    let counts: Counts<String> =
-        toml::from_str(&text).map_err(|e| Error::Weights { path: path.to_path_buf(), problem: e.to_string() })?;
+    let counts: Counts<String> = toml::from_str(&text).map_err(|e| Error::Weights { path: path.to_path_buf(), problem: e.to_string() })?;
     Ok(IdfOverlap::from_counts(counts.answers, counts.words))
 }
