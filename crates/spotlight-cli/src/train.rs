@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -12,7 +13,7 @@ use spotlight::params::Params;
 use spotlight::text::Pair;
 use spotlight::text::guess::guess_units;
 use spotlight::text::read::{self, ThirdColumn, split_dev};
-use spotlight::train::run::checkpoint_path;
+use spotlight::train::run::{CHECKPOINT_EVERY, checkpoint_path};
 use spotlight::train::{End, Learner, Run, TrainSettings};
 
 use crate::Common;
@@ -184,6 +185,7 @@ impl Plan<'_> {
             seed: self.seed,
             fingerprint: self.fingerprint.clone(),
             resume: self.resume,
+            checkpoint_every: checkpoint_every(),
             stop: &STOP,
         };
         let mut progress = Progress::new(&self.settings.metric);
@@ -207,6 +209,12 @@ impl Plan<'_> {
         say(format_args!("time        {}, {:.0} positions/s", duration(outcome.seconds), outcome.rate))?;
         say(format_args!("size        {} parameters, {}", grouped(params.len()), bytes(size)))
     }
+}
+
+/// Time between checkpoints; `SPOTLIGHT_CHECKPOINT_MS` makes it shorter, to test kills.
+fn checkpoint_every() -> Duration {
+    let set = std::env::var("SPOTLIGHT_CHECKPOINT_MS").ok().and_then(|ms| ms.parse().ok());
+    set.map_or(CHECKPOINT_EVERY, Duration::from_millis)
 }
 
 /// Training and development pairs.

@@ -46,6 +46,8 @@ pub trait Float:
     fn fma<const FMA: bool>(a: Self, b: Self, c: Self) -> Self;
     /// e to the power of this number.
     fn exp(self) -> Self;
+    /// e to the power of this number, which is not above 0: what a softmax needs, with fused multiply-adds if `FMA`.
+    fn exp_nonpositive<const FMA: bool>(self) -> Self;
     /// Hyperbolic tangent.
     fn tanh(self) -> Self;
     /// Natural logarithm.
@@ -185,6 +187,25 @@ impl Float for f32 {
         if self < -86.98 { 0.0 } else { y }
     }
 
+    /// At most 1 unit in the last place from the true value; 0 below -87.33.
+    #[inline(always)]
+    fn exp_nonpositive<const FMA: bool>(self) -> f32 {
+        let x = if self < -87.33 { -87.33 } else { self };
+        let shifted = Self::fma::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
+        let n = shifted - ROUND;
+        let r = Self::fma::<FMA>(n, -LN2_LOW, Self::fma::<FMA>(n, -LN2_HIGH, x));
+        let p = Self::fma::<FMA>(r, 1.0 / 5040.0, 1.0 / 720.0);
+        let p = Self::fma::<FMA>(r, p, 1.0 / 120.0);
+        let p = Self::fma::<FMA>(r, p, 1.0 / 24.0);
+        let p = Self::fma::<FMA>(r, p, 1.0 / 6.0);
+        let p = Self::fma::<FMA>(r, p, 0.5);
+        let p = Self::fma::<FMA>(r, p, 1.0);
+        let p = Self::fma::<FMA>(r, p, 1.0);
+        // The low bits of `shifted` are the exponent; the others leave at the top.
+        let y = p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0f32.to_bits()));
+        if self < -87.33 { 0.0 } else { y }
+    }
+
     /// At most 3 units in the last place from the true value, for small arguments too.
     ///
     /// `tanh x = (e^2x - 1) / (e^2x + 1)`, with `e^2x - 1` computed without the cancellation near zero.
@@ -204,6 +225,10 @@ impl Float for f64 {
 
     #[inline(always)]
     fn exp(self) -> f64 {
+        f64::exp(self)
+    }
+    #[inline(always)]
+    fn exp_nonpositive<const FMA: bool>(self) -> f64 {
         f64::exp(self)
     }
     #[inline(always)]
@@ -236,6 +261,22 @@ mod tests {
         assert_eq!(Float::exp(f32::NEG_INFINITY), 0.0);
         assert_eq!(Float::exp(100f32), f32::INFINITY);
         assert!(Float::exp(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn exp_nonpositive_is_within_one_unit() {
+        let mut worst = 0.0f64;
+        for i in 0..870_000 {
+            let x = i as f32 * -1e-4;
+            worst = worst.max(ulps(x.exp_nonpositive::<true>(), (x as f64).exp()));
+            worst = worst.max(ulps(x.exp_nonpositive::<false>(), (x as f64).exp()));
+        }
+        assert!(worst < 1.1, "{worst}");
+        for x in [-87.34f32, -1e30, f32::NEG_INFINITY] {
+            assert_eq!(x.exp_nonpositive::<false>(), 0.0);
+        }
+        assert_eq!(0.0f32.exp_nonpositive::<false>(), 1.0);
+        assert!(f32::NAN.exp_nonpositive::<false>().is_nan());
     }
 
     #[test]

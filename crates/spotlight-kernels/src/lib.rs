@@ -41,5 +41,6 @@ pub mod optim;
 pub mod pairs;
 pub mod scan;
 pub mod segment;
+pub mod streaming;
 
 pub use float::Float;

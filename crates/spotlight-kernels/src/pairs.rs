@@ -89,6 +89,36 @@ simd! {
 }
 
 simd! {
+    /// `hidden[pair] = tanh(q + k + hidden[pair])`: like [`additive_hidden`], with what stands in `hidden` as a third term of each pair's own.
+    pub fn additive_hidden_beside<T>(spans: &[Span], width: usize, queries: &[T], keys: &[T], hidden: &mut [T]) {
+        for (query, span) in queries.chunks_exact(width).zip(spans) {
+            for j in 0..span.count {
+                let key = &keys[(span.first + j) * width..][..width];
+                let hidden = &mut hidden[(span.pair + j) * width..][..width];
+                for ((x, &q), &k) in hidden.iter_mut().zip(query).zip(key) {
+                    *x = (q + k + *x).tanh();
+                }
+            }
+        }
+    }
+}
+
+simd! {
+    /// Back through `v . tanh(q + k + x)` to `x`, the term of each pair's own.
+    pub fn additive_beside_backward<T>(shape: Heads, v: &[T], hidden: &[T], d_scores: &[T], d_beside: &mut [T]) {
+        let rows = hidden.chunks_exact(shape.width()).zip(d_beside.chunks_exact_mut(shape.width()));
+        for ((hidden, d_beside), d_scores) in rows.zip(d_scores.chunks_exact(shape.heads)) {
+            for (h, &d) in d_scores.iter().enumerate() {
+                let at = h * shape.size..(h + 1) * shape.size;
+                for ((dx, &x), &v) in d_beside[at.clone()].iter_mut().zip(&hidden[at.clone()]).zip(&v[at]) {
+                    *dx += d * v * (T::ONE - x * x);
+                }
+            }
+        }
+    }
+}
+
+simd! {
     /// `score[pair, head] = v[head] . hidden[pair, head]`
     pub fn weigh_forward<T>(shape: Heads, v: &[T], hidden: &[T], scores: &mut [T]) {
         for (hidden, scores) in hidden.chunks_exact(shape.width()).zip(scores.chunks_exact_mut(shape.heads)) {

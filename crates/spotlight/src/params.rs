@@ -326,6 +326,17 @@ impl<T: Float> Gradients<T> {
             spotlight_kernels::map::add_assign(&mut data[row as usize * cols..][..cols], dy);
         }
     }
+
+    /// Takes note of what another one has touched, because its numbers are about to be added to this one's: the next step must clear those too.
+    pub(crate) fn touch_as(&mut self, other: &Gradients<T>) {
+        for (own, theirs) in self.touched.iter_mut().zip(&other.touched) {
+            match (&mut *own, theirs) {
+                (_, Touch::Zero | Touch::Stale) | (Touch::Dense, _) => {}
+                (Touch::Rows(rows), Touch::Rows(more)) => rows.extend(more),
+                (_, touched) => *own = touched.clone(),
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -224,7 +224,7 @@ fn decoders_of_every_cell_and_order() {
         for order in [Order::Bahdanau, Order::Luong] {
             decoder(&format!("{cell:?} {order:?}"), shape(cell, order, AttentionConfig::default()), &lengths());
             let none = DecoderConfig { attention: None, ..shape(cell, order, AttentionConfig::default()) };
-            decoder(&format!("{cell:?} {order:?} without attention"), none, &lengths());
+            decoder(&format!("{cell:?} {order:?} without attention"), none, &lengths()[..2]);
         }
     }
 }
@@ -257,7 +257,7 @@ fn decoders_with_extras() {
     for order in [Order::Bahdanau, Order::Luong] {
         for coverage in [Coverage::Penalty, Coverage::Features] {
             let config = DecoderConfig { coverage, ..shape(Cell::Gru, order, additive) };
-            decoder(&format!("{order:?} {coverage:?}"), config, &lengths());
+            decoder(&format!("{order:?} {coverage:?}"), config, &lengths()[..3]);
         }
         let stacked = DecoderConfig { layers: 2, ..shape(Cell::Lstm, order, additive) };
         decoder(&format!("{order:?}, two layers"), stacked, &lengths()[..3]);

@@ -1,6 +1,7 @@
 //! `spotlight demo`: small systems that train in about a minute and explain themselves.
 
 mod dates;
+mod numbers;
 mod stage;
 mod translate;
 
@@ -20,6 +21,8 @@ pub struct Demo {
 enum Which {
     /// Verbose dates to ISO dates, and where the model looks while it writes
     Dates(dates::Dates),
+    /// One attention with every number on the way
+    Numbers(numbers::Worked),
     /// Eight English sentences to French, word by word
     Translate(translate::Translate),
 }
@@ -29,6 +32,7 @@ impl Demo {
     pub fn run(&self, common: &Common) -> Result<()> {
         match &self.which {
             Which::Dates(demo) => demo.run(common),
+            Which::Numbers(demo) => demo.run(),
             Which::Translate(demo) => demo.run(common),
         }
     }

@@ -7,6 +7,7 @@ use anyhow::Result;
 use spotlight::model::folder;
 use spotlight::model::seq2seq::{Config, Transducer};
 use spotlight::text::Pair;
+use spotlight::train::run::CHECKPOINT_EVERY;
 use spotlight::train::{Run, Watch};
 
 use crate::output::WrongUsage;
@@ -46,6 +47,7 @@ impl Stage {
             seed: model.config.seed,
             fingerprint: String::new(),
             resume: false,
+            checkpoint_every: CHECKPOINT_EVERY,
             stop: &stop,
         };
         run.train(&learner, &mut model.params, &train, &dev, watch)?;

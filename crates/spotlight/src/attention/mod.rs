@@ -51,6 +51,7 @@ mod pool;
 mod rows;
 pub mod score;
 pub mod softmax;
+mod streaming;
 
 pub use attend::{Attended, Attention, AttentionConfig, Memory, MemoryTables, Question};
 pub use decoder::{AdditiveDecoder, Coverage, Decoded, Decoder, DecoderConfig, DecoderOutput, DecoderState, Order, State, Stepped, Table};
@@ -59,3 +60,4 @@ pub use multihead::{MultiHead, MultiHeadConfig};
 pub use pool::{Pool, PoolConfig, Pooled};
 pub use score::{Score, ScoreConfig, ScoreKind};
 pub use softmax::{Baseline, Mask, Normaliser, SoftmaxConfig, SoftmaxKind};
+pub use streaming::{streaming_attention, streaming_weights};

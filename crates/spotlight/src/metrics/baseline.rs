@@ -1,7 +1,7 @@
 //! The baseline every answer matcher must beat: words shared with the question, rare ones counting
 //! more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -36,6 +36,16 @@ impl IdfOverlap {
             }
         }
         learnt
+    }
+
+    /// What has been learnt: the number of texts, and how many of them contain each word, sorted by word.
+    pub fn counts(&self) -> (usize, BTreeMap<&str, usize>) {
+        (self.texts, self.texts_with.iter().map(|(word, &count)| (word.as_str(), count)).collect())
+    }
+
+    /// The reverse of [`IdfOverlap::counts`].
+    pub fn from_counts(texts: usize, texts_with: impl IntoIterator<Item = (String, usize)>) -> Self {
+        Self { texts, texts_with: texts_with.into_iter().collect() }
     }
 
     /// How much a word counts; words are compared in lower case.

@@ -73,6 +73,10 @@ impl<T: Float> Shards<T> {
         if losses.is_empty() {
             first[0].gradients.begin();
         }
+        first[0].gradients.flat();
+        for other in others.iter() {
+            first[0].gradients.touch_as(&other.gradients);
+        }
         let total = first[0].gradients.flat();
         let others: Vec<&[T]> = others.iter_mut().map(|s| &*s.gradients.flat()).collect();
         if !others.is_empty() {
@@ -84,5 +88,31 @@ impl<T: Float> Shards<T> {
             });
         }
         Ok((losses.iter().sum(), total))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Init;
+
+    #[test]
+    fn nothing_of_a_step_is_left_in_the_next() {
+        let mut params = Params::<f64>::new(0);
+        let table = params.add("table", &[3, 1], Init::Ones);
+        let other = params.add("other", &[1], Init::Ones);
+        let mut shards = Shards::new(&params, 2);
+        let mut step = |parts: &[(u32, f64)]| {
+            let loss = |tape: &Tape<f64>, &(row, factor): &(u32, f64)| {
+                let picked = tape.sum_all(tape.embedding(table, &[row])?)?;
+                if factor == 0.0 { Ok(picked) } else { tape.add(picked, tape.scale(tape.param(other), factor)) }
+            };
+            shards.gradients(&params, 0, parts, loss).unwrap().1.to_vec()
+        };
+        // The second shard alone touches row 1, and the second parameter.
+        assert_eq!(step(&[(0, 0.0), (1, 5.0)]), [1.0, 1.0, 0.0, 5.0]);
+        assert_eq!(step(&[(2, 0.0), (2, 0.0)]), [0.0, 0.0, 2.0, 0.0]);
+        assert_eq!(step(&[(2, 1.0), (0, 2.0)]), [1.0, 0.0, 1.0, 3.0]);
+        assert_eq!(step(&[(1, 0.0)]), [0.0, 1.0, 0.0, 0.0]);
     }
 }

@@ -20,8 +20,8 @@ use crate::text::batch;
 use crate::weights::{self, write_whole};
 use crate::{Error, Result};
 
-/// Time between checkpoints within an epoch.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
+/// Time between checkpoints.
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
 
 /// One line of `metrics.jsonl`, and what is shown after an evaluation.
 #[derive(Clone, Debug)]
@@ -107,6 +107,8 @@ pub struct Run<'a> {
     pub fingerprint: String,
     /// Whether to go on from a checkpoint, if there is one.
     pub resume: bool,
+    /// Time between checkpoints, usually [`CHECKPOINT_EVERY`]. How often is no matter of the result.
+    pub checkpoint_every: Duration,
     /// Set from outside to stop the run after the batch under way.
     pub stop: &'a AtomicBool,
 }
@@ -167,7 +169,7 @@ impl Run<'_> {
                     loss: state.progress.loss / state.progress.targets.max(1) as f64,
                 });
                 let stop = self.stop.load(Ordering::Relaxed);
-                if stop || saved.elapsed() > CHECKPOINT_EVERY {
+                if stop || saved.elapsed() > self.checkpoint_every {
                     state.progress.seconds = before + start.elapsed().as_secs_f64();
                     state.save(&path, params)?;
                     saved = Instant::now();

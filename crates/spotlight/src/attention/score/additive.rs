@@ -7,7 +7,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{ScoreConfig, Scoring, Sizes, additive_pairs, of_keys, of_queries, query};
+use super::{ScoreConfig, Scoring, Sizes, additive_pairs, query};
 use crate::Result;
 use crate::attention::Question;
 use crate::nn;
@@ -42,18 +42,12 @@ impl Additive {
         if let Some(g) = self.g {
             v = tape.mul(v, tape.div(tape.param(g), tape.norm(v)?)?)?;
         }
-        let coverage = match (&self.coverage, question.coverage) {
-            (Some(layer), Some(coverage)) => Some(layer.forward(tape, coverage)?),
-            _ => None,
-        };
-        if more.is_none() && coverage.is_none() {
-            return additive_pairs(tape, projected, keys, v, &question.pairs);
+        let mut beside = more;
+        if let (Some(layer), Some(coverage)) = (&self.coverage, question.coverage) {
+            let term = layer.forward(tape, coverage)?;
+            beside = Some(beside.map_or(Ok(term), |more| tape.add(more, term))?);
         }
-        let mut inside = tape.add(of_queries(tape, projected, &question.pairs)?, of_keys(tape, keys, &question.pairs)?)?;
-        for term in [more, coverage].into_iter().flatten() {
-            inside = tape.add(inside, term)?;
-        }
-        tape.dot(tape.tanh(inside), v)
+        additive_pairs(tape, projected, keys, beside, v, &question.pairs)
     }
 }
 

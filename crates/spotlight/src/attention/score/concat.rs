@@ -38,6 +38,6 @@ impl Scoring for Concat {
 
     fn scores<T: Float>(&self, tape: &Tape<T>, keys: Var, question: &Question) -> Result<Var> {
         let projected = tape.linear_columns(query(question)?, self.weight, 0, None)?;
-        additive_pairs(tape, projected, keys, tape.param(self.v), &question.pairs)
+        additive_pairs(tape, projected, keys, None, tape.param(self.v), &question.pairs)
     }
 }

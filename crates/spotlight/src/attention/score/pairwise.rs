@@ -40,19 +40,32 @@ pub(crate) fn dot_pairs<T: Float>(tape: &Tape<T>, queries: Var, keys: Var, pairs
     }))
 }
 
-/// `v . tanh(q + k)` for every pair, with `q` and `k` already projected to the alignment size.
-pub(crate) fn additive_pairs<T: Float>(tape: &Tape<T>, queries: Var, keys: Var, v: Var, pairs: &Pairs) -> Result<Var> {
+/// `v . tanh(q + k + x)` for every pair, with `q` and `k` already projected to the alignment size. `x`, if given, has a row for each pair.
+pub(crate) fn additive_pairs<T: Float>(tape: &Tape<T>, queries: Var, keys: Var, beside: Option<Var>, v: Var, pairs: &Pairs) -> Result<Var> {
     let shape = widths("score (additive)", tape, queries, keys, pairs, 1)?;
     tape.expect_shape("score (v)", v, (1, shape.size))?;
     let rows = pairs.axis().rows();
     let (mut hidden, mut scores) = (tape.buffer(rows * shape.size), tape.buffer(rows));
-    pairs::additive_hidden(pairs.spans(), shape.size, &tape.value(queries), &tape.value(keys), &mut hidden);
+    match beside {
+        Some(beside) => {
+            tape.expect_shape("score (terms of the pairs)", beside, (rows, shape.size))?;
+            hidden.copy_from_slice(&tape.value(beside));
+            pairs::additive_hidden_beside(pairs.spans(), shape.size, &tape.value(queries), &tape.value(keys), &mut hidden);
+        }
+        None => pairs::additive_hidden(pairs.spans(), shape.size, &tape.value(queries), &tape.value(keys), &mut hidden),
+    }
     pairs::weigh_forward(shape, &tape.value(v), &hidden, &mut scores);
     let pairs = pairs.clone();
-    Ok(tape.push(scores, rows, 1, Some(pairs.axis().clone()), &[queries, keys, v], |_| {
+    let parents: Vec<Var> = [queries, keys, v].into_iter().chain(beside).collect();
+    Ok(tape.push(scores, rows, 1, Some(pairs.axis().clone()), &parents, |_| {
         Box::new(move |back, dy| {
             let (mut dq, mut dk, mut dv) = (back.grads.take(queries), back.grads.take(keys), back.grads.take(v));
             pairs::additive_backward(pairs.spans(), shape, back.values.get(v), &hidden, dy, &mut dq, &mut dk, &mut dv);
+            if let Some(beside) = beside {
+                let mut dx = back.grads.take(beside);
+                pairs::additive_beside_backward(shape, back.values.get(v), &hidden, dy, &mut dx);
+                back.grads.put(beside, dx);
+            }
             for (var, gradient) in [(queries, dq), (keys, dk), (v, dv)] {
                 back.grads.put(var, gradient);
             }

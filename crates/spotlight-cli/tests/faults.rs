@@ -1,0 +1,166 @@
+//! Bad input gets a clear message, the right exit code, and loses nothing.
+
+mod common;
+
+use common::{Place, err, feed, out, run, train};
+
+/// Trains on this content and expects exit code `code` and all of `parts` in the message, and no model.
+fn refused(content: &[u8], code: i32, parts: &[&str]) {
+    let place = Place::new();
+    place.write("pairs.tsv", content);
+    let output = run(&place, &["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "model"]);
+    let message = err(&output);
+    assert_eq!(output.status.code(), Some(code), "{message}");
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is not in {message:?}");
+    }
+    assert!(!place.path("model").exists());
+    assert!(out(&output).is_empty());
+}
+
+#[test]
+fn bad_training_files_are_named_with_line_and_column() {
+    refused(b"", 1, &["pairs.tsv is empty"]);
+    refused(b"a\tb\n\nc\td\n", 1, &["pairs.tsv:2", "empty"]);
+    refused(b"a\tb\nc\n", 1, &["pairs.tsv:2:2", "column"]);
+    refused(b"a\tb\nc\td\te\n", 1, &["pairs.tsv:2", "column"]);
+    refused(b"a\tb\nc\xff\td\n", 1, &["pairs.tsv:2:2", "UTF-8"]);
+}
+
+#[test]
+fn wrong_usage_is_exit_code_two() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 20);
+    let base = ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "model"];
+    for (extra, part) in [
+        (&["--set", "model.hiden=3"][..], "did you mean `model.hidden`?"),
+        (&["--set", "model.hidden=many"], "expected integer"),
+        (&["--set", "model.attention=magic"], "model.attention"),
+        (&["--set", "model.dropout=1.5"], "model.dropout"),
+        (&["--set", "train.rate=0"], "train.rate"),
+        (&["--task", "dance"], "expected seq2seq"),
+    ] {
+        let output = run(&place, &[&base[..], extra].concat());
+        assert_eq!(output.status.code(), Some(2), "{extra:?}: {}", err(&output));
+        assert!(err(&output).contains(part), "{extra:?}: {}", err(&output));
+        assert!(!place.path("model").exists(), "{extra:?}");
+    }
+    assert_eq!(run(&place, &["train", "--out", "model"]).status.code(), Some(2));
+    assert_eq!(run(&place, &["train", "--out", "model", "--resume"]).status.code(), Some(2));
+}
+
+#[test]
+fn one_example_and_one_unit_still_make_a_model() {
+    for content in ["a\ta\n", "aaa\taaa\naa\taa\n", "x\t\ny\tz\n"] {
+        let place = Place::new();
+        let data = place.write("pairs.tsv", content);
+        train(&place, &data, &[]);
+        let output = feed(&place, &["predict", "model"], b"a\n");
+        assert!(output.status.success(), "{}", err(&output));
+        assert_eq!(out(&output).lines().count(), 1);
+    }
+}
+
+#[test]
+fn prediction_answers_every_line_in_order() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 60);
+    train(&place, &data, &[]);
+    let long = "abc".repeat(3334);
+    let input = [b"ab\n\n".as_slice(), b"c\xffd\n", "日本\n".as_bytes(), long.as_bytes(), b"\nlast"].concat();
+    let output = feed(&place, &["predict", "model", "-"], &input);
+    // A line that is not text is told, answered with an empty line, and makes the command fail at the end.
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("-:3:2"), "{}", err(&output));
+    let lines: Vec<String> = out(&output).lines().map(str::to_string).collect();
+    assert_eq!(lines.len(), 6);
+    assert_eq!((lines[1].as_str(), lines[2].as_str()), ("", ""));
+    let alone = feed(&place, &["predict", "model"], b"last\n");
+    assert_eq!(out(&alone).trim_end(), lines[5]);
+
+    let json = feed(&place, &["predict", "model", "--json", "--beam", "3", "--n-best", "2"], b"abc\n\n");
+    let lines: Vec<serde_json::Value> = out(&json).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let hypotheses = lines[0]["hypotheses"].as_array().unwrap();
+    assert_eq!(hypotheses.len(), 2);
+    for h in hypotheses {
+        for row in h["attention"].as_array().unwrap() {
+            let sum: f64 = row.as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).sum();
+            assert!((sum - 1.0).abs() < 1e-5, "{sum}");
+            assert_eq!(row.as_array().unwrap().len(), 3);
+        }
+        assert_eq!(h["attention"].as_array().unwrap().len(), h["tokens"].as_array().unwrap().len());
+    }
+    assert_eq!(lines[1]["hypotheses"][0]["text"], "");
+    assert!(feed(&place, &["predict", "model", "--n-best", "3", "--beam", "2"], b"").status.code() == Some(2));
+}
+
+#[test]
+fn a_damaged_model_is_refused_with_the_file_named() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 40);
+    let model = train(&place, &data, &[]);
+    for name in ["model.safetensors", "config.toml", "source.txt", "target.txt"] {
+        let path = model.join(name);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let output = feed(&place, &["predict", "model"], b"ab\n");
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        assert!(err(&output).contains(name), "{name}: {}", err(&output));
+        if name == "model.safetensors" {
+            std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+            let output = feed(&place, &["predict", "model"], b"ab\n");
+            assert!(err(&output).contains("cut short"), "{}", err(&output));
+        }
+        std::fs::write(&path, &whole).unwrap();
+    }
+    assert!(feed(&place, &["predict", "model"], b"ab\n").status.success());
+    // A folder that holds a model is not trained over.
+    let again = run(&place, &["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "model"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(err(&again).contains("already holds a model"));
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_no_half_file() {
+    if !std::path::Path::new("/dev/full").exists() {
+        eprintln!("skipped: this system has no /dev/full");
+        return;
+    }
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 40);
+    train(&place, &data, &[]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let input = place.write("in.txt", "abc\n");
+    let output = common::command(&place, &["predict", "model", input.to_str().unwrap()]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("space"), "{}", err(&output));
+    assert!(!err(&output).contains("panicked"));
+}
+
+#[test]
+fn measures_pictures_and_facts_of_a_model() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 60);
+    train(&place, &data, &[]);
+    let eval = run(&place, &["eval", "model", "pairs.tsv", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&out(&eval)).unwrap();
+    assert_eq!(report["rows"], 60);
+    let look = run(&place, &["look", "model", "abc", "--format", "ascii"]);
+    assert!(out(&look).is_ascii() && out(&look).contains("abc ->"), "{}", out(&look));
+    for (format, start) in [("svg", &b"<svg"[..]), ("html", b"<!"), ("png", b"\x89PNG"), ("json", b"{")] {
+        let file = format!("picture.{format}");
+        let look = run(&place, &["look", "model", "abc", "--format", format, "-o", &file]);
+        assert!(look.status.success(), "{}", err(&look));
+        assert!(look.stdout.is_empty());
+        assert!(std::fs::read(place.path(&file)).unwrap().starts_with(start), "{format}");
+    }
+    assert!(out(&run(&place, &["info", "model"])).contains("decoder.attention"));
+    let plot = out(&run(&place, &["plot", "model"]));
+    assert!(plot.contains("accuracy"), "{plot}");
+    let none = place.path("none");
+    let blind =
+        ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "none", "--set", "model.attention=none", "--set", "train.epochs=1"];
+    assert!(run(&place, &blind).status.success() && none.exists());
+    let look = run(&place, &["look", "none", "abc"]);
+    assert!(look.status.code() == Some(2) && err(&look).contains("no attention"));
+}

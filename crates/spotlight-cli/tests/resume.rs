@@ -1,0 +1,90 @@
+//! A run killed at any moment resumes to the same end, to the byte; so does one on another number of threads.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Place, command, err, run};
+
+const SETTINGS: [&str; 6] =
+    ["model.embedding=12", "model.hidden=24", "model.dropout=0.2", "train.epochs=6", "train.batch=150", "train.average=2"];
+
+fn arguments<'a>(out: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", out];
+    SETTINGS.iter().for_each(|s| arguments.extend(["--set", s]));
+    arguments.extend(extra);
+    arguments
+}
+
+fn model(place: &Place, out: &str) -> Vec<u8> {
+    std::fs::read(place.path(out).join("model.safetensors")).unwrap()
+}
+
+#[test]
+fn threads_change_nothing() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 200);
+    for threads in ["1", "2", "4"] {
+        let output = run(&place, &arguments(threads, &["--threads", threads]));
+        assert!(output.status.success(), "{}", err(&output));
+    }
+    assert_eq!(model(&place, "1"), model(&place, "2"));
+    assert_eq!(model(&place, "1"), model(&place, "4"));
+    let output = run(&place, &arguments("other", &["--seed", "2"]));
+    assert!(output.status.success());
+    assert_ne!(model(&place, "1"), model(&place, "other"));
+}
+
+#[test]
+fn a_killed_run_resumes_to_the_same_bytes() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 400);
+    let output = run(&place, &arguments("undisturbed", &[]));
+    assert!(output.status.success(), "{}", err(&output));
+    let whole = model(&place, "undisturbed");
+    // Kill at different moments, several times in a row, then let it finish.
+    let mut first = true;
+    for wait in [60, 150, 240, 90, 400, 200] {
+        let extra = ["train", "--resume", "--out", "killed"];
+        let mut run = if first { command(&place, &arguments("killed", &[])) } else { command(&place, &extra) };
+        let mut child = run
+            .env("SPOTLIGHT_CHECKPOINT_MS", "20")
+            .stderr(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        let _ = child.kill();
+        let _ = child.wait();
+        first = !place.path("killed").join("config.toml").exists();
+    }
+    let output = if first { run(&place, &arguments("killed", &[])) } else { run(&place, &["train", "--resume", "--out", "killed"]) };
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(model(&place, "killed") == whole, "the resumed run ended elsewhere");
+}
+
+#[test]
+fn a_checkpoint_of_other_data_is_refused() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 400);
+    let mut child = command(&place, &arguments("model", &["--set", "train.epochs=500"]))
+        .env("SPOTLIGHT_CHECKPOINT_MS", "10")
+        .stderr(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let checkpoint = place.path("model/checkpoint/state.safetensors");
+    for _ in 0..600 {
+        if checkpoint.exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(checkpoint.exists());
+    place.pairs("pairs.tsv", 401);
+    let output = run(&place, &["train", "--resume", "--out", "model"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("other settings or other data"), "{}", err(&output));
+}

@@ -1,0 +1,97 @@
+//! Settings of a model for bags.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::attention::ScoreKind;
+use crate::config::ConfigError;
+use crate::model::folder::Task;
+use crate::model::head::ClassWeights;
+use crate::model::need;
+use crate::model::pooling::PoolingSection;
+use crate::text::read::BagColumns;
+use crate::train::TrainSettings;
+
+/// A whole recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// Always `bags`.
+    pub task: Task,
+    /// Decides everything left to chance.
+    pub seed: u64,
+    /// `[data]`
+    pub data: Data,
+    /// `[model]`
+    pub model: Model,
+    /// `[train]`
+    pub train: TrainSettings,
+}
+
+/// `[data]` of a recipe. Columns count from 0, and from the end if negative: -1 is the last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Data {
+    /// Bags to learn from; empty if given on the command line.
+    pub train: String,
+    /// Bags to develop with; empty for a part split off from those to learn from.
+    pub dev: String,
+    /// The column of the label.
+    pub label_column: i64,
+    /// The column of the bag.
+    pub bag_column: i64,
+    /// Whether every row is a bag of its own and there is no column of the bag.
+    pub single_rows: bool,
+}
+
+impl Data {
+    /// In the words of the text module.
+    pub fn columns(&self) -> BagColumns {
+        BagColumns { label: self.label_column as isize, bag: (!self.single_rows).then_some(self.bag_column as isize) }
+    }
+}
+
+/// `[model]` of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// Features of a row after each layer.
+    pub hidden: usize,
+    /// Layers every row goes through on its own; 0 to pool the rows as they are.
+    pub layers: usize,
+    /// Dropout after each layer and on what has been pooled.
+    pub dropout: f64,
+    /// How the rows become one.
+    #[serde(flatten)]
+    pub pooling: PoolingSection,
+    /// `none`, or `balanced` to let rare labels count as much as frequent ones.
+    pub class_weights: ClassWeights,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            task: Task::Bags,
+            seed: 1,
+            data: Data { train: String::new(), dev: String::new(), label_column: 0, bag_column: 1, single_rows: false },
+            model: Model {
+                hidden: 64,
+                layers: 1,
+                dropout: 0.2,
+                pooling: PoolingSection::new(ScoreKind::Gated),
+                class_weights: ClassWeights::None,
+            },
+            train: TrainSettings { metric: "accuracy".into(), batch: 100, ..TrainSettings::default() },
+        }
+    }
+}
+
+impl Config {
+    /// The first setting that cannot be used, if any. What it says is the key and the reason.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.train.check()?;
+        let m = &self.model;
+        need(m.hidden >= 1, "model.hidden", format!("must be at least 1, is {}", m.hidden))?;
+        need((0.0..1.0).contains(&m.dropout), "model.dropout", format!("must be from 0 to below 1, is {}", m.dropout))?;
+        let same = !self.data.single_rows && self.data.label_column == self.data.bag_column;
+        need(!same, "data.bag_column", "must not be the column of the label")?;
+        m.pooling.check(false)
+    }
+}

@@ -1,0 +1,187 @@
+//! A head over labels: from one row to a probability for each label, and how well they were told apart.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use spotlight_kernels::Float;
+
+use super::pooling::{PooledRows, weights_by_item};
+use crate::axis::Axis;
+use crate::metrics::{Confusion, MetricError, roc_auc};
+use crate::nn::Linear;
+use crate::params::Params;
+use crate::tape::{Tape, Var};
+use crate::text::Inventory;
+use crate::text::batch::{Lengths, by_length, in_original_order};
+use crate::train::Measure;
+use crate::{Error, Result};
+
+/// Positions in a batch while answering.
+const BATCH: usize = 4000;
+
+/// How much the examples of a class count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassWeights {
+    /// Every example the same.
+    None,
+    /// Every class the same: an example of one that is half as frequent counts twice.
+    Balanced,
+}
+
+/// What a head must know of the training labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelCounts {
+    /// Examples of each label.
+    pub counts: Vec<usize>,
+}
+
+impl LabelCounts {
+    /// Counts labels from 0 to below `labels`.
+    pub fn of(labels: usize, examples: impl Iterator<Item = u32>) -> Self {
+        let mut counts = vec![0; labels];
+        for label in examples {
+            counts[label as usize] += 1;
+        }
+        LabelCounts { counts }
+    }
+
+    /// How much an example of each label counts; the mean over all examples is 1. For `Balanced`, examples / (labels x examples of the label).
+    pub fn weights(&self, weights: ClassWeights) -> Vec<f64> {
+        let total: usize = self.counts.iter().sum();
+        let balanced = |&n: &usize| total as f64 / (self.counts.len() * n.max(1)) as f64;
+        match weights {
+            ClassWeights::None => vec![1.0; self.counts.len()],
+            ClassWeights::Balanced => self.counts.iter().map(balanced).collect(),
+        }
+    }
+}
+
+/// A linear layer and a softmax.
+#[derive(Clone, Debug)]
+pub struct Head {
+    layer: Linear,
+    labels: usize,
+}
+
+impl Head {
+    /// Makes the parameters `output.weight` and `output.bias`.
+    pub fn new<T: Float>(params: &mut Params<T>, width: usize, labels: usize) -> Self {
+        Head { layer: Linear::new(params, "output", width, labels), labels }
+    }
+
+    /// Lets the bias begin at the logarithms of the labels' shares: what a model says that has read nothing.
+    pub fn begin_at_shares(&self, params: &mut Params<f32>, counts: &LabelCounts, weights: &[f64]) {
+        let Some(bias) = self.layer.bias else { return };
+        let total: f64 = counts.counts.iter().zip(weights).map(|(&n, w)| n as f64 * w).sum();
+        for ((bias, &n), w) in params.get_mut(bias).iter_mut().zip(&counts.counts).zip(weights) {
+            *bias = ((n as f64 * w).max(0.5) / total.max(1.0)).ln() as f32;
+        }
+    }
+
+    /// The sum over the rows of their cross-entropy, each times the weight of its label, times `scale`.
+    pub fn loss<T: Float>(&self, tape: &Tape<T>, x: Var, labels: &[u32], weights: &[f64], smoothing: f64, scale: f64) -> Result<Var> {
+        let loss = |x: Var, labels: &[u32], scale: f64| tape.cross_entropy(x, self.layer.weight, self.layer.bias, labels, smoothing, scale);
+        if weights.iter().all(|&w| w == 1.0) {
+            return loss(x, labels, scale);
+        }
+        // Rows of one label share their weight, so each label is a loss of its own.
+        let mut total = tape.scalar(0.0);
+        for (label, weight) in (0..self.labels as u32).zip(weights) {
+            let rows: Vec<usize> = (0..labels.len()).filter(|&row| labels[row] == label).collect();
+            if !rows.is_empty() {
+                total = tape.add(total, loss(tape.gather(x, &rows)?, &vec![label; rows.len()], scale * weight)?)?;
+            }
+        }
+        Ok(total)
+    }
+
+    /// For each row, the probability of each label.
+    pub fn probabilities(&self, tape: &Tape<f32>, x: Var) -> Result<Vec<Vec<f32>>> {
+        let logits = self.layer.forward(tape, x)?;
+        let softmax = |row: &[f32]| {
+            let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max) as f64;
+            let parts: Vec<f64> = row.iter().map(|&x| (x as f64 - most).exp()).collect();
+            let sum: f64 = parts.iter().sum();
+            parts.iter().map(|p| (p / sum) as f32).collect()
+        };
+        Ok(tape.value(logits).chunks_exact(self.labels).map(softmax).collect())
+    }
+}
+
+/// What a model says of one text or bag.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The probability of each label.
+    pub probabilities: Vec<f32>,
+    /// Heads by positions; no heads if the last state was taken.
+    pub attention: Vec<Vec<f32>>,
+}
+
+/// Decisions on items of these lengths, in their order. `pool` gets the numbers of some items and makes one row of each.
+pub fn decide(
+    head: &Head,
+    params: &Params<f32>,
+    lengths: impl Iterator<Item = usize>,
+    pool: impl Fn(&Tape<f32>, &[usize]) -> Result<(PooledRows, Axis)> + Sync,
+) -> Result<Vec<Decision>> {
+    let lengths: Vec<Lengths> = lengths.map(|source| Lengths { source, target: 0 }).collect();
+    let batches = by_length(&lengths, BATCH);
+    let found = batches
+        .par_iter()
+        .map(|members| {
+            let tape = Tape::new(params);
+            let (pooled, axis) = pool(&tape, members)?;
+            let attention = weights_by_item(&tape, pooled.weights, &axis);
+            let probabilities = head.probabilities(&tape, pooled.context)?;
+            Ok(probabilities.into_iter().zip(attention).map(|(probabilities, attention)| Decision { probabilities, attention }).collect())
+        })
+        .collect::<Result<Vec<Vec<Decision>>>>()?;
+    Ok(in_original_order(&batches, found.into_iter().flatten()))
+}
+
+/// The label with the largest probability; the first of equal ones.
+pub fn best(probabilities: &[f32]) -> u32 {
+    (1..probabilities.len()).fold(0, |best, i| if probabilities[i] > probabilities[best] { i } else { best }) as u32
+}
+
+/// The numbers of the labels of examples; a label that was not learnt is an error that names its line.
+pub fn number_of(labels: &Inventory, label: &str, line: usize) -> Result<u32> {
+    labels.position(label).ok_or_else(|| Error::Value {
+        what: format!("the label on line {line}"),
+        got: format!("{label:?}"),
+        expected: format!("one the model has learnt: {}", labels.iter().collect::<Vec<_>>().join(", ")),
+    })
+}
+
+/// `loss` (mean cross-entropy), `accuracy`, `macro_f1`, and for two labels `auc`: that of the second label, if both occur.
+pub fn label_measures(labels: &Inventory, gold: &[u32], probabilities: &[Vec<f32>]) -> Result<Vec<Measure>> {
+    let confusion = confusion(labels, gold, probabilities)?;
+    let surprise = |(&label, p): (&u32, &Vec<f32>)| -(p[label as usize].max(f32::MIN_POSITIVE) as f64).ln();
+    let loss = gold.iter().zip(probabilities).map(surprise).sum::<f64>() / gold.len() as f64;
+    let mut measures = vec![
+        Measure::falling("loss", loss),
+        Measure::rising("accuracy", confusion.accuracy()),
+        Measure::rising("macro_f1", confusion.macro_f1()),
+    ];
+    if labels.len() == 2 {
+        let scores: Vec<f64> = probabilities.iter().map(|p| p[1] as f64).collect();
+        let second: Vec<bool> = gold.iter().map(|&label| label == 1).collect();
+        if let Ok(area) = roc_auc(&second, &scores) {
+            measures.push(Measure::rising("auc", area));
+        }
+    }
+    Ok(measures)
+}
+
+/// Who was taken for whom.
+pub fn confusion(labels: &Inventory, gold: &[u32], probabilities: &[Vec<f32>]) -> Result<Confusion> {
+    let name = |label: u32| labels.get(label).unwrap_or_default();
+    let right: Vec<&str> = gold.iter().map(|&label| name(label)).collect();
+    let said: Vec<&str> = probabilities.iter().map(|p| name(best(p))).collect();
+    Confusion::new(&right, &said).map_err(nothing_to_measure)
+}
+
+/// A measure's complaint as an error of the library.
+pub(super) fn nothing_to_measure(error: MetricError) -> Error {
+    Error::Value { what: "the examples to measure".into(), got: error.to_string(), expected: "at least one".into() }
+}

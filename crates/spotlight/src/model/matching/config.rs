@@ -1,0 +1,132 @@
+//! Settings of a matcher.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::attention::ScoreKind;
+use crate::config::ConfigError;
+use crate::model::encoder::EncoderSection;
+use crate::model::folder::Task;
+use crate::model::pooling::PoolingSection;
+use crate::model::{UnitSection, need};
+use crate::text::UnitKind;
+use crate::train::TrainSettings;
+
+/// A whole recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// Always `match`.
+    pub task: Task,
+    /// Decides everything left to chance.
+    pub seed: u64,
+    /// `[data]`
+    pub data: Data,
+    /// `[text]`: units of questions and answers alike.
+    pub text: UnitSection,
+    /// `[model]`
+    pub model: Model,
+    /// `[train]`
+    pub train: TrainSettings,
+}
+
+/// `[data]` of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Data {
+    /// Questions with candidate answers to learn from; empty if given on the command line.
+    pub train: String,
+    /// Questions to develop with; empty for a part split off from those to learn from.
+    pub dev: String,
+    /// Whether a first column says which rows belong to one question.
+    pub id_column: bool,
+}
+
+/// `[model]` of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// How a text is read.
+    #[serde(flatten)]
+    pub encoder: EncoderSection,
+    /// How what has been read becomes one row.
+    #[serde(flatten)]
+    pub pooling: PoolingSection,
+    /// `separate`: questions and answers are read by two towers; `shared`: by one.
+    pub towers: Towers,
+    /// Features of the layer between reading and pooling; 0 for none.
+    pub dense: usize,
+    /// `none`: the answer is pooled like the question. A score (`additive`, `general`, `dot`, ...): the pooled question asks the answer.
+    pub asked: String,
+    /// `cross-entropy` of every pair, or `hinge`: a right answer above wrong ones of the same question.
+    pub loss: Loss,
+    /// How far above, for the hinge.
+    pub margin: f64,
+    /// Wrong answers drawn for each right one, for the hinge.
+    pub wrong: usize,
+    /// Whether the share of the question's words that stand in the answer too, rare ones counting more, is joined to the cosine.
+    pub overlap: bool,
+}
+
+/// Who reads what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Towers {
+    /// One reads questions, one answers.
+    Separate,
+    /// One reads both.
+    Shared,
+}
+
+/// What is learnt from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// Every pair is right or wrong.
+    CrossEntropy,
+    /// A right answer stands above a wrong one.
+    Hinge,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            task: Task::Match,
+            seed: 1,
+            data: Data { train: String::new(), dev: String::new(), id_column: false },
+            text: UnitSection { units: UnitKind::Words, ..UnitSection::default() },
+            model: Model {
+                encoder: EncoderSection::default(),
+                pooling: PoolingSection::new(ScoreKind::Linear),
+                towers: Towers::Shared,
+                dense: 100,
+                asked: "none".into(),
+                loss: Loss::CrossEntropy,
+                margin: 0.5,
+                wrong: 5,
+                overlap: true,
+            },
+            train: TrainSettings { metric: "map".into(), epochs: 20, patience: 5, ..TrainSettings::default() },
+        }
+    }
+}
+
+impl Config {
+    /// The first setting that cannot be used, if any. What it says is the key and the reason.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.train.check()?;
+        let m = &self.model;
+        m.encoder.check()?;
+        m.pooling.check(true)?;
+        if m.asked != "none" {
+            let scores: Vec<&str> = ScoreKind::ALL.iter().filter(|&&s| s.asks() && s != ScoreKind::Location).map(|s| s.name()).collect();
+            let problem = format!("must be none or one of {}, is {}", scores.join(", "), m.asked);
+            need(scores.contains(&m.asked.as_str()), "model.asked", problem)?;
+            need(m.pooling.heads == 1, "model.heads", "must be 1 if the question asks the answer")?;
+        }
+        need(m.margin > 0.0 && m.margin.is_finite(), "model.margin", format!("must be above 0, is {}", m.margin))?;
+        need(m.wrong >= 1, "model.wrong", format!("must be at least 1, is {}", m.wrong))
+    }
+
+    /// The score by which the question asks the answer, if it does.
+    pub fn asked(&self) -> Option<ScoreKind> {
+        ScoreKind::ALL.iter().copied().find(|s| s.name() == self.model.asked)
+    }
+}

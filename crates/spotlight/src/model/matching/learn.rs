@@ -1,0 +1,191 @@
+//! How a matcher learns, and what is measured.
+
+use rayon::prelude::*;
+use spotlight_kernels::Float;
+
+use super::config::{Config, Loss};
+use super::net::{Net, Scored, Side};
+use crate::Result;
+use crate::metrics::{self, RankScores, Unanswered, rank_scores};
+use crate::model::encoder::side_by_side;
+use crate::model::head::nothing_to_measure;
+use crate::model::pooling::weights_by_item;
+use crate::params::Params;
+use crate::tape::{Tape, Var};
+use crate::text::batch::{Lengths, by_length, in_original_order};
+use crate::train::{Learner, Measure};
+
+/// Positions in a batch while answering.
+const BATCH: usize = 4000;
+
+/// A question with its candidate answers, ready for the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// Units of the question.
+    pub question: Vec<u32>,
+    /// Its candidates; it is read once for all of them.
+    pub candidates: Vec<Candidate>,
+    /// Line of its first candidate.
+    pub line: usize,
+}
+
+/// A candidate answer, ready for the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its units.
+    pub ids: Vec<u32>,
+    /// Whether it is right.
+    pub relevant: bool,
+    /// How much of the question stands in it, from 0 to 1: the idf of the words they share by the idf of all words of the question.
+    pub overlap: f32,
+}
+
+/// A matcher as the training loop sees it.
+#[derive(Clone, Debug)]
+pub struct MatchLearner {
+    net: Net,
+    loss: Loss,
+    margin: f64,
+    wrong: usize,
+}
+
+impl MatchLearner {
+    pub(super) fn new(config: &Config, net: Net) -> Self {
+        let m = &config.model;
+        MatchLearner { net, loss: m.loss, margin: m.margin, wrong: m.wrong }
+    }
+
+    /// The candidates an example is learnt from: all of them, or every right one with some wrong ones drawn for it.
+    fn drawn<'a, T: Float>(&self, tape: &Tape<T>, example: &'a Example) -> Vec<&'a Candidate> {
+        let (right, wrong): (Vec<&Candidate>, Vec<&Candidate>) = example.candidates.iter().partition(|c| c.relevant);
+        match self.loss {
+            Loss::CrossEntropy => example.candidates.iter().collect(),
+            Loss::Hinge if wrong.is_empty() => Vec::new(),
+            Loss::Hinge => {
+                let draw = |_| wrong[(tape.uniform() * wrong.len() as f64) as usize];
+                right.into_iter().flat_map(|r| std::iter::once(r).chain((0..self.wrong).map(draw).collect::<Vec<_>>())).collect()
+            }
+        }
+    }
+}
+
+impl Learner for MatchLearner {
+    type Example = Example;
+
+    fn lengths(&self, example: &Example) -> Lengths {
+        lengths(example)
+    }
+
+    fn targets(&self, example: &Example) -> usize {
+        match self.loss {
+            Loss::CrossEntropy => example.candidates.len(),
+            Loss::Hinge => example.candidates.iter().filter(|c| c.relevant).count() * self.wrong,
+        }
+    }
+
+    fn line(&self, example: &Example) -> usize {
+        example.line
+    }
+
+    fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Example], scale: f64) -> Result<Var> {
+        let drawn: Vec<(&[u32], Vec<&Candidate>)> = examples.iter().map(|e| (e.question.as_slice(), self.drawn(tape, e))).collect();
+        let scored = run(&self.net, tape, &drawn)?.0;
+        let relevant: Vec<bool> = drawn.iter().flat_map(|(_, candidates)| candidates.iter().map(|c| c.relevant)).collect();
+        match self.loss {
+            Loss::CrossEntropy => {
+                let targets: Vec<T> = relevant.iter().map(|&r| if r { T::ONE } else { T::ZERO }).collect();
+                tape.binary_cross_entropy(scored.score, &targets, scale)
+            }
+            Loss::Hinge => {
+                // Each right one stands before its wrong ones.
+                let wrong: Vec<usize> = (0..relevant.len()).filter(|&i| !relevant[i]).collect();
+                let right: Vec<usize> = wrong.iter().enumerate().map(|(n, _)| n / self.wrong * (self.wrong + 1)).collect();
+                tape.ranking(tape.gather(scored.score, &right)?, tape.gather(scored.score, &wrong)?, self.margin, scale)
+            }
+        }
+    }
+
+    /// `map` and `mrr` over the questions that have a right answer, and for cross-entropy `loss`.
+    fn measure(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Measure>> {
+        let found = decide(&self.net, params, examples)?;
+        let scores: Vec<f64> = found.iter().map(|d| d.score as f64).collect();
+        let ranks = ranked(examples, &scores)?;
+        let mut measures = vec![Measure::rising("map", ranks.map), Measure::rising("mrr", ranks.mrr)];
+        if self.loss == Loss::CrossEntropy {
+            let surprise = |(p, c): (&f64, &Candidate)| -(if c.relevant { *p } else { 1.0 - *p }).max(1e-12).ln();
+            let all = examples.iter().flat_map(|e| &e.candidates);
+            let total: f64 = scores.iter().zip(all).map(surprise).sum();
+            measures.push(Measure::falling("loss", total / scores.len().max(1) as f64));
+        }
+        Ok(measures)
+    }
+}
+
+/// MAP and MRR of scores, one for each candidate of each question in order. Questions without a right answer are left out.
+pub fn ranked(examples: &[Example], scores: &[f64]) -> Result<RankScores> {
+    let mut scores = scores.iter();
+    let questions: Vec<Vec<metrics::Candidate>> = examples
+        .iter()
+        .map(|e| e.candidates.iter().zip(&mut scores).map(|(c, &score)| metrics::Candidate { score, relevant: c.relevant }).collect())
+        .collect();
+    rank_scores(&questions, Unanswered::Drop).map_err(nothing_to_measure)
+}
+
+/// What the network says of one answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// What it is ranked by. For a model of cross-entropy, the probability of being right.
+    pub score: f32,
+    /// The cosine of the two attended rows.
+    pub cosine: f32,
+    /// Heads by units of the question.
+    pub question: Vec<Vec<f32>>,
+    /// Heads by units of the answer.
+    pub answer: Vec<Vec<f32>>,
+}
+
+fn lengths(example: &Example) -> Lengths {
+    Lengths { source: example.question.len(), target: example.candidates.iter().map(|c| c.ids.len()).sum() }
+}
+
+/// Runs questions with their candidates through the network.
+fn run<T: Float>(net: &Net, tape: &Tape<T>, batch: &[(&[u32], Vec<&Candidate>)]) -> Result<(Scored, Side, Side)> {
+    let side = |(ids, axis)| Side { ids, axis };
+    let questions = side(side_by_side(batch.iter().map(|(question, _)| *question)));
+    let candidates = || batch.iter().flat_map(|(_, candidates)| candidates.iter());
+    let answers = side(side_by_side(candidates().map(|c| c.ids.as_slice())));
+    let asked_by: Vec<usize> = batch.iter().enumerate().flat_map(|(i, (_, c))| std::iter::repeat_n(i, c.len())).collect();
+    let overlap: Vec<f32> = candidates().map(|c| c.overlap).collect();
+    let scored = net.forward(tape, &questions, &answers, &asked_by, &overlap)?;
+    Ok((scored, questions, answers))
+}
+
+/// Decisions on all candidates of all questions, in their order.
+pub fn decide(net: &Net, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Decision>> {
+    let batches = by_length(&examples.iter().map(lengths).collect::<Vec<_>>(), BATCH);
+    let found = batches
+        .par_iter()
+        .map(|members| {
+            let tape = Tape::new(params);
+            let batch: Vec<(&[u32], Vec<&Candidate>)> =
+                members.iter().map(|&i| (examples[i].question.as_slice(), examples[i].candidates.iter().collect())).collect();
+            let (scored, questions, answers) = run(net, &tape, &batch)?;
+            let question = weights_by_item(&tape, scored.question_weights, &questions.axis);
+            let mut answer = weights_by_item(&tape, scored.answer_weights, &answers.axis).into_iter();
+            let (scores, cosines) = (tape.to_vec(scored.score), tape.to_vec(scored.cosine));
+            let mut numbers = scores.into_iter().zip(cosines);
+            let logistic = |x: f32| (1.0 / (1.0 + (-x as f64).exp())) as f32;
+            let one = |question: &Vec<Vec<f32>>, (score, cosine): (f32, f32), answer: Vec<Vec<f32>>| Decision {
+                score: if net.is_probability() { logistic(score) } else { score },
+                cosine,
+                question: question.clone(),
+                answer,
+            };
+            let of_example = |(question, (_, candidates)): (&Vec<Vec<f32>>, &(&[u32], Vec<&Candidate>))| {
+                numbers.by_ref().zip(answer.by_ref()).take(candidates.len()).map(|(n, a)| one(question, n, a)).collect()
+            };
+            Ok(question.iter().zip(&batch).map(of_example).collect())
+        })
+        .collect::<Result<Vec<Vec<Vec<Decision>>>>>()?;
+    Ok(in_original_order(&batches, found.into_iter().flatten()).into_iter().flatten().collect())
+}
