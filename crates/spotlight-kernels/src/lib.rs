@@ -25,6 +25,7 @@
 //! project: a function compiled for AVX2 may only run where AVX2 was found.
 
 #![warn(missing_docs)]
+#![allow(clippy::too_many_arguments, reason = "a kernel takes every slice it reads or writes")]
 
 mod float;
 #[macro_use]

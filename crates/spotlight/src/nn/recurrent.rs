@@ -68,8 +68,8 @@ impl RnnOutput {
     /// The top layer's directions.
     fn top<T: Float>(&self, tape: &Tape<T>) -> &[States] {
         let width = self.layers.first().map_or(0, |s| tape.shape(s.last).1);
-        let directions = if width == 0 { 1 } else { tape.shape(self.states).1 / width };
-        &self.layers[self.layers.len() - directions..]
+        let directions = tape.shape(self.states).1.checked_div(width).unwrap_or(0);
+        &self.layers[self.layers.len().saturating_sub(directions)..]
     }
 }
 
