@@ -11,7 +11,7 @@ use spotlight::tape::{Recurrent, Tape, Var};
 use spotlight::{Cell, Result};
 
 /// Checks one operation on one table for every set of lengths.
-fn on_one(name: &str, cols: usize, f: impl Fn(&Tape<f64>, Var) -> Result<Var>) {
+fn on_one(name: &str, cols: usize, f: impl Fn(&Tape<f64>, Var) -> Result<Var> + Sync) {
     for lengths in lengths() {
         let axis = Axis::new(lengths);
         let mut c = Check::new(name);
@@ -20,7 +20,7 @@ fn on_one(name: &str, cols: usize, f: impl Fn(&Tape<f64>, Var) -> Result<Var>) {
     }
 }
 
-fn on_two(name: &str, left: (usize, usize), right: (usize, usize), f: impl Fn(&Tape<f64>, Var, Var) -> Result<Var>) {
+fn on_two(name: &str, left: (usize, usize), right: (usize, usize), f: impl Fn(&Tape<f64>, Var, Var) -> Result<Var> + Sync) {
     let mut c = Check::new(name);
     let (a, b) = (c.input(left.0, left.1), c.input(right.0, right.1));
     check(c, |t| f(t, t.param(a), t.param(b)));

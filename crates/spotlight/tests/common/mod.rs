@@ -31,7 +31,7 @@ impl Check {
 }
 
 /// Compares the gradients of a weighted sum of what `f` gives with central differences: relative error below 1e-6.
-pub fn check(check: Check, f: impl Fn(&Tape<f64>) -> Result<Var>) {
+pub fn check(check: Check, f: impl Fn(&Tape<f64>) -> Result<Var> + Sync) {
     let Check { name, params } = check;
     let loss = |tape: &Tape<f64>| {
         let y = f(tape)?;
