@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::metrics::{self, Report, Segments, Style};
+use serde_json::{Value, json};
+use spotlight::metrics::{self, ClassScore, Confusion, Report, Segments, Style};
 use spotlight::model::seq2seq::Transducer;
 use spotlight::text::UnitKind;
 use spotlight::text::read::{self, ThirdColumn};
@@ -12,7 +13,7 @@ use spotlight::text::read::{self, ThirdColumn};
 use crate::Common;
 use crate::output::{print, say};
 use crate::predict::Search;
-use crate::tasks::AnyModel;
+use crate::tasks::{self, AnyModel};
 
 /// Measure a model.
 #[derive(Args)]
@@ -31,10 +32,20 @@ pub struct Eval {
 impl Eval {
     /// Runs the command.
     pub fn run(&self, common: &Common) -> Result<()> {
-        let report = match AnyModel::load(&self.model)? {
-            AnyModel::Seq2seq(model) => self.seq2seq(&model, common)?,
+        let (report, classes) = match AnyModel::load(&self.model)? {
+            AnyModel::Seq2seq(model) => (self.seq2seq(&model, common)?, None),
+            AnyModel::Classify(model) => tasks::classify::eval(&model, &self.file)?,
+            AnyModel::Match(model) => (tasks::matching::eval(&model, &self.file)?, None),
+            AnyModel::Bags(model) => tasks::bags::eval(&model, &self.file)?,
         };
-        if self.json { say(report.to_json()) } else { print(&report.to_string()) }
+        if self.json {
+            return say(with_classes(report.to_json(), classes.as_ref()));
+        }
+        print(&report.to_string())?;
+        match classes {
+            Some(classes) => print(&format!("\n{classes}")),
+            None => Ok(()),
+        }
     }
 
     fn seq2seq(&self, model: &Transducer, common: &Common) -> Result<Report> {
@@ -65,4 +76,14 @@ impl Eval {
         }
         Ok(report)
     }
+}
+
+/// The report with a list of the classes, if there are any.
+fn with_classes(mut report: Value, classes: Option<&Confusion>) -> Value {
+    if let Some(classes) = classes {
+        let one =
+            |c: &ClassScore| json!({"label": c.label, "precision": c.precision, "recall": c.recall, "f1": c.f1, "support": c.support});
+        report["classes"] = classes.classes().iter().map(one).collect();
+    }
+    report
 }

@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use spotlight::model::folder;
 use spotlight::params::Params;
+use spotlight::text::Inventory;
 
 use crate::output::{bytes, grouped, say};
 use crate::tasks::AnyModel;
@@ -29,11 +30,32 @@ impl Info {
                 say(format_args!("target      {} units ({:?})", grouped(target), model.config.target.units))?;
                 &model.params
             }
+            AnyModel::Classify(model) => {
+                say(format_args!("task        classify"))?;
+                say(format_args!("text        {} units ({:?})", grouped(model.tokenizer.len()), model.config.text.units))?;
+                say(format_args!("labels      {}", listed(&model.labels)))?;
+                &model.params
+            }
+            AnyModel::Match(model) => {
+                say(format_args!("task        match"))?;
+                say(format_args!("text        {} units ({:?})", grouped(model.tokenizer.len()), model.config.text.units))?;
+                &model.params
+            }
+            AnyModel::Bags(model) => {
+                say(format_args!("task        bags"))?;
+                say(format_args!("rows        {} features", grouped(model.standard.width())))?;
+                say(format_args!("labels      {}", listed(&model.labels)))?;
+                &model.params
+            }
         };
         tensors(params)?;
         say("")?;
         say(folder::read_config(&self.model)?.trim_end())
     }
+}
+
+fn listed(labels: &Inventory) -> String {
+    labels.iter().collect::<Vec<_>>().join(", ")
 }
 
 fn tensors(params: &Params<f32>) -> Result<()> {

@@ -14,14 +14,14 @@ use spotlight::view::{Page, ascii, html, json, png, svg, terminal};
 use crate::Common;
 use crate::output::{WrongUsage, color, deliver, width};
 use crate::predict::Search;
-use crate::tasks::AnyModel;
+use crate::tasks::{self, AnyModel};
 
 /// Draw where a model looks.
 #[derive(Args)]
 pub struct Look {
     /// A model's folder
     model: PathBuf,
-    /// What to read; columns apart by a tab
+    /// What to read; columns apart by a tab. For bags a CSV file, drawn bag by bag
     #[arg(required_unless_present = "file")]
     input: Option<String>,
     /// Read every line of a file instead: several pictures in one
@@ -39,6 +39,9 @@ pub struct Look {
     /// Merge subwords to words
     #[arg(long)]
     words: bool,
+    /// Of a file of bags, only this one
+    #[arg(long, value_name = "ID")]
+    bag: Option<String>,
     #[command(flatten)]
     search: Search,
 }
@@ -59,6 +62,9 @@ impl Look {
         let model = AnyModel::load(&self.model)?;
         let pictures = match &model {
             AnyModel::Seq2seq(model) => self.seq2seq(model, common)?,
+            AnyModel::Classify(model) => tasks::classify::look(model, &self.lines()?, self.words)?,
+            AnyModel::Match(model) => tasks::matching::look(model, &self.path(), &self.lines()?, self.words)?,
+            AnyModel::Bags(model) => tasks::bags::look(model, self.input.as_deref(), self.file.as_deref(), self.bag.as_deref())?,
         };
         let page = Page::new(pictures)?;
         let file = self.output.as_deref();
@@ -81,6 +87,11 @@ impl Look {
         }
     }
 
+    /// Where the lines come from, for messages.
+    fn path(&self) -> PathBuf {
+        self.file.clone().unwrap_or_else(|| "input".into())
+    }
+
     /// The lines to look at.
     fn lines(&self) -> Result<Vec<Line>> {
         match (&self.input, &self.file) {
@@ -94,7 +105,7 @@ impl Look {
         if model.config.score().is_none() {
             return Err(WrongUsage(format!("{} has no attention to look at (model.attention = \"none\")", self.model.display())).into());
         }
-        let path = self.file.clone().unwrap_or_else(|| "input".into());
+        let path = self.path();
         let options = self.search.options(model, common)?;
         let mut sources = Vec::new();
         for line in self.lines()? {
@@ -125,7 +136,7 @@ pub fn matrices(answer: &Answer, words: bool) -> Vec<Matrix> {
 }
 
 /// Ranges of neighbours with the same number.
-fn groups(words: &[usize]) -> Vec<std::ops::Range<usize>> {
+pub fn groups(words: &[usize]) -> Vec<std::ops::Range<usize>> {
     let mut groups: Vec<std::ops::Range<usize>> = Vec::new();
     for (i, word) in words.iter().enumerate() {
         match groups.last_mut() {

@@ -13,10 +13,10 @@ use spotlight::text::read::source_of;
 
 use crate::Common;
 use crate::output::WrongUsage;
-use crate::tasks::AnyModel;
+use crate::tasks::{self, AnyModel};
 
 /// Lines answered together.
-const CHUNK: usize = 512;
+pub const CHUNK: usize = 512;
 
 /// Answer the lines of a file.
 #[derive(Args)]
@@ -80,11 +80,16 @@ impl Search {
 impl Predict {
     /// Runs the command.
     pub fn run(&self, common: &Common) -> Result<()> {
-        let model = AnyModel::load(&self.model)?;
-        let mut lines = Lines::new(open(&self.file)?, &self.file);
-        match model {
-            AnyModel::Seq2seq(model) => self.seq2seq(&model, &mut lines, common),
+        match AnyModel::load(&self.model)? {
+            AnyModel::Seq2seq(model) => self.seq2seq(&model, &mut self.lines()?, common),
+            AnyModel::Classify(model) => tasks::classify::predict(&model, self.lines()?, self.json),
+            AnyModel::Match(model) => tasks::matching::predict(&model, self.lines()?, self.json),
+            AnyModel::Bags(model) => tasks::bags::predict(&model, &self.file, self.json),
         }
+    }
+
+    fn lines(&self) -> Result<Lines<Box<dyn BufRead>>> {
+        Ok(Lines::new(open(&self.file)?, &self.file))
     }
 
     fn seq2seq(&self, model: &Transducer, lines: &mut Lines<Box<dyn BufRead>>, common: &Common) -> Result<()> {
@@ -147,7 +152,7 @@ pub fn answer_json(answer: &Answer) -> serde_json::Value {
 }
 
 /// A file, or standard input for `-`.
-fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }

@@ -1,15 +1,36 @@
-//! A model of any kind, as the commands need it.
+//! A model of any kind, as the commands need it. What is particular to a kind stands in a file of its own.
+
+pub mod bags;
+pub mod classify;
+pub mod matching;
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use spotlight::metrics::{Report, Style};
+use spotlight::model::bags::BagModel;
+use spotlight::model::classify::Classifier;
 use spotlight::model::folder::{self, Task};
+use spotlight::model::matching::Matcher;
+use spotlight::model::pooling::PoolingSection;
 use spotlight::model::seq2seq::Transducer;
+use spotlight::train::Measure;
+use spotlight::view::Weighted;
+
+use crate::look::groups;
+use crate::output::WrongUsage;
 
 /// A model read from its folder.
 pub enum AnyModel {
     /// From a sequence to a sequence.
     Seq2seq(Box<Transducer>),
+    /// From a text to a label.
+    Classify(Box<Classifier>),
+    /// From a question and an answer to a score.
+    Match(Box<Matcher>),
+    /// From a bag of feature vectors to a label.
+    Bags(Box<BagModel>),
 }
 
 impl AnyModel {
@@ -17,9 +38,51 @@ impl AnyModel {
     pub fn load(path: &Path) -> Result<Self> {
         let config = folder::read_config(path).with_context(|| format!("{} is not a model's folder", path.display()))?;
         let task = folder::task_of(&config).with_context(|| format!("{} names no task", folder::config_path(path).display()))?;
-        match task {
-            Task::Seq2seq => Ok(AnyModel::Seq2seq(Box::new(Transducer::load(path)?))),
-            other => anyhow::bail!("models of the kind {other:?} are not known to this version"),
-        }
+        Ok(match task {
+            Task::Seq2seq => AnyModel::Seq2seq(Box::new(Transducer::load(path)?)),
+            Task::Classify => AnyModel::Classify(Box::new(Classifier::load(path)?)),
+            Task::Match => AnyModel::Match(Box::new(Matcher::load(path)?)),
+            Task::Bags => AnyModel::Bags(Box::new(BagModel::load(path)?)),
+        })
     }
+}
+
+/// Adds measures to a report.
+fn measured(report: &mut Report, measures: &[Measure]) {
+    for m in measures {
+        report.number(&shown(m.name), m.value, Style::Share);
+    }
+}
+
+/// The name of a measure as it is printed.
+fn shown(name: &str) -> String {
+    match name {
+        "map" | "mrr" => name.to_uppercase(),
+        "macro_f1" => "macro F1".into(),
+        "auc" => "ROC-AUC".into(),
+        other => other.into(),
+    }
+}
+
+/// Weights of one head as a list, of several as a list of lists.
+fn heads_json(heads: &[Vec<f32>]) -> Value {
+    match heads {
+        [one] => json!(one),
+        several => json!(several),
+    }
+}
+
+/// Subwords merged to words: their weights add up. `words` has the number of the word of each unit.
+fn by_words(text: &Weighted, words: &[usize]) -> Weighted {
+    let groups = groups(words);
+    let sums = |head: &Vec<f32>| groups.iter().map(|g| head[g.clone()].iter().sum()).collect();
+    Weighted { tokens: groups.iter().map(|g| text.tokens[g.clone()].concat()).collect(), heads: text.heads.iter().map(sums).collect() }
+}
+
+/// An error if there are no weights to draw.
+fn need_attention(pooling: &PoolingSection) -> Result<()> {
+    if pooling.pooling == "last" {
+        return Err(WrongUsage("the model takes the last state: there is no attention to look at (model.pooling = \"last\")".into()).into());
+    }
+    Ok(())
 }

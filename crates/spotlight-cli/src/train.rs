@@ -1,29 +1,33 @@
 //! `spotlight train`
 
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use spotlight::config::resolve;
 use spotlight::model::folder::{self, Task};
 use spotlight::model::seq2seq::{Config, Transducer};
 use spotlight::params::Params;
-use spotlight::text::Pair;
 use spotlight::text::guess::guess_units;
 use spotlight::text::read::{self, ThirdColumn, split_dev};
+use spotlight::text::{Pair, TextError};
 use spotlight::train::run::{CHECKPOINT_EVERY, checkpoint_path};
 use spotlight::train::{End, Learner, Run, TrainSettings};
 
 use crate::Common;
 use crate::output::{WrongUsage, bytes, duration, grouped, say};
 use crate::progress::Progress;
+use crate::tasks;
 
 /// Share of the training examples set aside if no development file is given.
 const DEV_SHARE: f64 = 0.1;
 /// Set by Ctrl-C.
-static STOP: AtomicBool = AtomicBool::new(false);
+pub static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Train a model.
 ///
@@ -43,13 +47,16 @@ pub struct Train {
     dev: Option<PathBuf>,
     /// Folder for the model
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    pub out: PathBuf,
     /// Change a setting, such as model.hidden=256
     #[arg(long = "set", value_name = "KEY=VALUE")]
     changes: Vec<String>,
     /// Go on from the checkpoint in the folder, with its settings
     #[arg(long)]
     resume: bool,
+    /// Cross-validation: train N models, each judged on another Nth of the examples (bags only)
+    #[arg(long, value_name = "N", conflicts_with_all = ["resume", "dev"])]
+    folds: Option<usize>,
 }
 
 fn parse_task(name: &str) -> Result<Task, String> {
@@ -67,9 +74,17 @@ impl Train {
             }
             (asked, named) => asked.or(named),
         };
+        if self.folds.is_some() && task != Some(Task::Bags) {
+            return Err(WrongUsage("--folds goes with --task bags".into()).into());
+        }
         match task {
             Some(Task::Seq2seq) => self.seq2seq(common, recipe.as_deref()),
-            Some(other) => anyhow::bail!("models of the kind {other:?} are not known to this version"),
+            Some(Task::Classify) => tasks::classify::train(self, common, recipe.as_deref()),
+            Some(Task::Match) => tasks::matching::train(self, common, recipe.as_deref()),
+            Some(Task::Bags) => match self.folds {
+                Some(count) => tasks::bags::cross_validate(self, common, recipe.as_deref(), count),
+                None => tasks::bags::train(self, common, recipe.as_deref()),
+            },
             None => {
                 Err(WrongUsage("say what to train: give a recipe with `task = ...`, or --task seq2seq|classify|match|bags".into()).into())
             }
@@ -109,16 +124,27 @@ impl Train {
         changes
     }
 
-    fn seq2seq(&self, common: &Common, recipe: Option<&str>) -> Result<()> {
-        let changes = self.all_changes(common);
-        let in_recipe = |e: spotlight::config::ConfigError| match &self.recipe {
+    /// The defaults, changed by the recipe, changed by what the command line says.
+    pub fn settings<C: Serialize + DeserializeOwned>(&self, common: &Common, defaults: &C, recipe: Option<&str>) -> Result<C> {
+        resolve(defaults, recipe.unwrap_or_default(), &self.all_changes(common)).map_err(|e| match &self.recipe {
             Some(path) => anyhow::Error::from(e).context(path.display().to_string()),
             None => e.into(),
-        };
+        })
+    }
+
+    /// The run of a model with these settings on this data, in the folder asked for.
+    pub fn plan<'a>(&'a self, settings: &'a TrainSettings, seed: u64, data: impl Iterator<Item = Vec<u8>>) -> Result<Plan<'a>> {
+        let text = std::fs::read(folder::config_path(&self.out))?;
+        let parts: Vec<Vec<u8>> = data.chain([text]).collect();
+        let fingerprint = fingerprint(parts.iter().map(Vec::as_slice));
+        Ok(Plan { folder: &self.out, settings, seed, fingerprint, resume: self.resume })
+    }
+
+    fn seq2seq(&self, common: &Common, recipe: Option<&str>) -> Result<()> {
         // First what is given, to know the data; then what follows from the data, under it.
-        let given: Config = resolve(&Config::default(), recipe.unwrap_or_default(), &changes).map_err(in_recipe)?;
+        let given: Config = self.settings(common, &Config::default(), recipe)?;
         let (train, dev) = read_parts(&given)?;
-        let config = if recipe.is_some() { given } else { resolve(&choose(&train), "", &changes).map_err(in_recipe)? };
+        let config = if recipe.is_some() { given } else { self.settings(common, &choose(&train), None)? };
         config.check()?;
         let mut model = Transducer::new(config, &train)?;
         model.save_frame(&self.out)?;
@@ -143,13 +169,23 @@ impl Train {
         );
         let learner = model.learner();
         let (train, dev) = (model.examples(&train), model.examples(&dev));
-        let text = std::fs::read_to_string(folder::config_path(&self.out))?;
-        let fingerprint =
-            fingerprint(train.iter().chain(&dev).flat_map(|e| [e.key.as_bytes(), e.reference.as_bytes()]).chain([text.as_bytes()]));
+        let data = train.iter().chain(&dev).flat_map(|e| [e.key.as_bytes().to_vec(), e.reference.as_bytes().to_vec()]);
         let settings = model.config.train.clone();
-        let seed = model.config.seed;
-        let plan = Plan { folder: &self.out, settings: &settings, seed, fingerprint, resume: self.resume };
+        let plan = self.plan(&settings, model.config.seed, data)?;
         plan.run(&learner, &mut model.params, &train, &dev)
+    }
+}
+
+/// Lets Ctrl-C set [`STOP`].
+pub fn catch_interrupt() {
+    let handler = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping after this batch (again to stop at once)");
+    });
+    if handler.is_err() {
+        eprintln!("note: Ctrl-C cannot be caught here; the last checkpoint is then what --resume goes on from");
     }
 }
 
@@ -170,15 +206,7 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     /// Trains, shows how it goes, and prints the table at the end.
     pub fn run<L: Learner>(&self, learner: &L, params: &mut Params<f32>, train: &[L::Example], dev: &[L::Example]) -> Result<()> {
-        let handler = ctrlc::set_handler(|| {
-            if STOP.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-            eprintln!("\nstopping after this batch (again to stop at once)");
-        });
-        if handler.is_err() {
-            eprintln!("note: Ctrl-C cannot be caught here; the last checkpoint is then what --resume goes on from");
-        }
+        catch_interrupt();
         let run = Run {
             folder: self.folder,
             settings: self.settings,
@@ -219,21 +247,39 @@ fn checkpoint_every() -> Duration {
 
 /// Training and development pairs.
 fn read_parts(config: &Config) -> Result<(Vec<Pair>, Vec<Pair>)> {
-    if config.data.train.is_empty() {
+    parts(
+        &config.data.train,
+        &config.data.dev,
+        config.seed,
+        "source",
+        |path| read::pairs(path, ThirdColumn::AsFirstLine),
+        |p| (p.source.clone(), p.features.clone()),
+    )
+}
+
+/// Examples to learn from and to develop with. Without a file for the latter, a part is set aside, and examples with the same `key` stay together: `by` is its name.
+pub fn parts<T: Clone, K: Hash + Eq>(
+    train: &str,
+    dev: &str,
+    seed: u64,
+    by: &str,
+    read: impl Fn(&str) -> Result<Vec<T>, TextError>,
+    key: impl Fn(&T) -> K,
+) -> Result<(Vec<T>, Vec<T>)> {
+    if train.is_empty() {
         return Err(WrongUsage("no training examples: give --train FILE".into()).into());
     }
-    let third = ThirdColumn::AsFirstLine;
-    let train = read::pairs(&config.data.train, third)?;
-    if config.data.dev.is_empty() {
-        let (train, dev) = split_dev(train, DEV_SHARE, config.seed, |p| (p.source.clone(), p.features.clone()));
-        eprintln!("no development file: {} of the pairs set aside by source", grouped(dev.len()));
-        if dev.is_empty() {
-            eprintln!("note: too few sources to set any aside; the model is measured on what it learns from");
-            return Ok((train.clone(), train));
-        }
-        return Ok((train, dev));
+    let examples = read(train)?;
+    if !dev.is_empty() {
+        return Ok((examples, read(dev)?));
     }
-    Ok((train, read::pairs(&config.data.dev, third)?))
+    let (train, dev) = split_dev(examples, DEV_SHARE, seed, key);
+    eprintln!("no development file: {} of the examples set aside by {by}", grouped(dev.len()));
+    if dev.is_empty() {
+        eprintln!("note: too few to set any aside; the model is measured on what it learns from");
+        return Ok((train.clone(), train));
+    }
+    Ok((train, dev))
 }
 
 /// Settings chosen from the data.

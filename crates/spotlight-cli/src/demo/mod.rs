@@ -1,7 +1,10 @@
 //! `spotlight demo`: small systems that train in about a minute and explain themselves.
 
+mod answers;
+mod bags;
 mod dates;
 mod numbers;
+mod sentiment;
 mod stage;
 mod translate;
 
@@ -25,6 +28,12 @@ enum Which {
     Numbers(numbers::Worked),
     /// Eight English sentences to French, word by word
     Translate(translate::Translate),
+    /// Loving and complaining tweets, and the words that decide
+    Sentiment(sentiment::Sentiment),
+    /// Which sentence answers the question? Both texts shaded
+    Answers(answers::Answers),
+    /// Bags of digit pictures: is there a nine, and which picture is it?
+    Bags(bags::Bags),
 }
 
 impl Demo {
@@ -34,6 +43,9 @@ impl Demo {
             Which::Dates(demo) => demo.run(common),
             Which::Numbers(demo) => demo.run(),
             Which::Translate(demo) => demo.run(common),
+            Which::Sentiment(demo) => demo.run(common),
+            Which::Answers(demo) => demo.run(common),
+            Which::Bags(demo) => demo.run(common),
         }
     }
 }

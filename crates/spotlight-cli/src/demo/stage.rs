@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use spotlight::model::folder;
 use spotlight::model::seq2seq::{Config, Transducer};
+use spotlight::params::Params;
 use spotlight::text::Pair;
 use spotlight::train::run::CHECKPOINT_EVERY;
-use spotlight::train::{Run, Watch};
+use spotlight::train::{Evaluation, Learner, Measure, Run, Tick, TrainSettings, Watch};
 
-use crate::output::WrongUsage;
+use crate::output::{WrongUsage, say};
 
 /// The folder of a demo's model.
 pub struct Stage {
@@ -37,22 +38,35 @@ impl Stage {
     pub fn train(&self, config: Config, train: &[Pair], dev: &[Pair], watch: &mut dyn Watch) -> Result<Transducer> {
         let mut model = Transducer::new(config, train)?;
         model.save_frame(&self.folder)?;
-        let learner = model.learner();
         let (train, dev) = (model.examples(train), model.examples(dev));
+        let (settings, seed, learner) = (model.config.train.clone(), model.config.seed, model.learner());
+        self.run(&settings, seed, &learner, &mut model.params, (&train, &dev), watch)?;
+        Ok(model)
+    }
+
+    /// Trains any kind of model on examples to learn from and to stop by, and leaves its best weights in `params`.
+    pub fn run<L: Learner>(
+        &self,
+        settings: &TrainSettings,
+        seed: u64,
+        learner: &L,
+        params: &mut Params<f32>,
+        (train, dev): (&[L::Example], &[L::Example]),
+        watch: &mut dyn Watch,
+    ) -> Result<()> {
         let stop = AtomicBool::new(false);
-        let settings = model.config.train.clone();
         let run = Run {
             folder: &self.folder,
-            settings: &settings,
-            seed: model.config.seed,
+            settings,
+            seed,
             fingerprint: String::new(),
             resume: false,
             checkpoint_every: CHECKPOINT_EVERY,
             stop: &stop,
         };
-        run.train(&learner, &mut model.params, &train, &dev, watch)?;
+        run.train(learner, params, train, dev, watch)?;
         let _ = std::fs::remove_dir_all(self.folder.join("checkpoint"));
-        Ok(model)
+        Ok(())
     }
 }
 
@@ -62,6 +76,23 @@ impl Drop for Stage {
             let _ = std::fs::remove_dir_all(&self.folder);
         }
     }
+}
+
+/// Prints a line for every evaluation: epoch, loss, and the measure with this name.
+pub struct Lines(pub &'static str);
+
+impl Watch for Lines {
+    fn tick(&mut self, _: Tick) {}
+
+    fn evaluated(&mut self, e: &Evaluation) {
+        // A reader that went away is noticed by the next thing printed.
+        let _ = say(format_args!("  epoch {:>3} | loss {:.4} | {} {:.3}", e.epoch, e.loss, self.0, value(&e.measures, self.0)));
+    }
+}
+
+/// The measure with this name.
+pub fn value(measures: &[Measure], name: &str) -> f64 {
+    measures.iter().find(|m| m.name == name).map_or(f64::NAN, |m| m.value)
 }
 
 /// Pairs of texts, numbered as lines.

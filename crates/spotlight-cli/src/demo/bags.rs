@@ -1,0 +1,113 @@
+//! `spotlight demo bags`: is there a nine among these pictures, and which one is it?
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use spotlight::demo::digits::{self, SIDE};
+use spotlight::model::bags::{Answer, BagModel, Config};
+use spotlight::text::Bag;
+use spotlight::text::read::split_dev;
+use spotlight::train::{Learner, TrainSettings};
+use spotlight::view::{self, Images, Page, terminal};
+
+use super::stage::{Lines, Stage, value};
+use crate::Common;
+use crate::output::{color, grouped, print, say, width};
+
+/// Share of the bags that decides when to stop.
+const DEV_SHARE: f64 = 0.1;
+
+/// Train on bags of digit pictures and see which picture decides.
+#[derive(Args)]
+pub struct Bags {
+    /// Keep the model in this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Bags {
+    /// Runs the demo.
+    pub fn run(&self, common: &Common) -> Result<()> {
+        let seed = common.seed.unwrap_or(1);
+        let split = digits::bags(1500, 300, seed);
+        let (train, dev) = split_dev(named(&split.train), DEV_SHARE, seed, |b| b.id.clone());
+        let test = named(&split.test);
+        say("Bags of digit pictures of 8 by 8 pixels. A bag is positive if one of them is a nine; nobody says which.")?;
+        say(format_args!(
+            "  {} bags to learn from, {} to stop by, {} others to test with; from {} to {} pictures each",
+            grouped(train.len()),
+            dev.len(),
+            test.len(),
+            digits::BAG_SIZES.start(),
+            digits::BAG_SIZES.end()
+        ))?;
+        let mut model = BagModel::new(config(seed), &train)?;
+        let stage = Stage::new(self.out.as_ref(), "bags")?;
+        model.save_frame(&stage.folder)?;
+        let m = &model.config.model;
+        let text = format!("{} layers of {} for every picture, gated attention, a head", m.layers, m.hidden);
+        say(format_args!("  {text}: {} parameters\n", grouped(model.params.len())))?;
+        let (settings, learner) = (model.config.train.clone(), model.learner());
+        let (train, dev, examples) = (model.examples(&train)?, model.examples(&dev)?, model.examples(&test)?);
+        stage.run(&settings, seed, &learner, &mut model.params, (&train, &dev), &mut Lines("accuracy"))?;
+
+        let measures = learner.measure(&model.params, &examples)?;
+        say(format_args!("\nTest accuracy  {:.3}, ROC-AUC {:.3}", value(&measures, "accuracy"), value(&measures, "auc")))?;
+        let answers = model.answer(&test)?;
+        let found: Vec<bool> =
+            split.test.iter().zip(&answers).filter(|(bag, _)| bag.positive).map(|(b, a)| b.digits[most(a)] == 9).collect();
+        let right = found.iter().filter(|&&nine| nine).count();
+        say(format_args!("The picture looked at most is a nine in {right} of the {} test bags that have one.\n", found.len()))?;
+        if let Some((bag, answer)) = split.test.iter().zip(&answers).find(|(bag, answer)| bag.positive && answer.label == "nine") {
+            let page = Page::new(vec![picture(bag, answer).into()])?;
+            print(&terminal::draw(&page, width(), color()))?;
+            drawn(&bag.pictures[most(answer)])?;
+        }
+        if let Some(out) = &self.out {
+            say(format_args!("The model is in {}. Try: spotlight info {0}", out.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The row with the largest weight.
+fn most(answer: &Answer) -> usize {
+    let weights = answer.weights();
+    (1..weights.len()).fold(0, |most, i| if weights[i] > weights[most] { i } else { most })
+}
+
+/// The bag with its pictures, each called by the digit it shows.
+fn picture(bag: &digits::Bag, answer: &Answer) -> view::Bag {
+    let pixels = bag.pictures.iter().map(|p| p.to_vec()).collect();
+    let rows = bag.digits.iter().enumerate().map(|(i, digit)| format!("picture {} (a {digit})", i + 1)).collect();
+    view::Bag { rows, images: Some(Images { width: SIDE, height: SIDE, pixels }), ..answer.picture() }
+}
+
+/// A picture in characters.
+fn drawn(pixels: &digits::Picture) -> Result<()> {
+    say("\nThe picture looked at most:")?;
+    for line in pixels.chunks_exact(SIDE) {
+        let ink: String = line.iter().map(|&p| [' ', '░', '▒', '▓', '█'][((p * 5.0) as usize).min(4)]).flat_map(|c| [c, c]).collect();
+        say(format_args!("  {}", ink.trim_end()))?;
+    }
+    Ok(())
+}
+
+fn named(bags: &[digits::Bag]) -> Vec<Bag> {
+    let bag = |(i, b): (usize, &digits::Bag)| Bag {
+        id: format!("bag {}", i + 1),
+        label: if b.positive { "nine" } else { "none" }.into(),
+        rows: b.pictures.iter().map(|p| p.to_vec()).collect(),
+        line: i + 1,
+    };
+    bags.iter().enumerate().map(bag).collect()
+}
+
+fn config(seed: u64) -> Config {
+    let mut config = Config { seed, ..Config::default() };
+    config.model.hidden = 64;
+    config.model.layers = 2;
+    config.train = TrainSettings { epochs: 20, batch: 300, every: 2, patience: 0, metric: "accuracy".into(), ..TrainSettings::default() };
+    config
+}

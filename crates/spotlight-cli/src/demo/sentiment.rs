@@ -1,0 +1,118 @@
+//! `spotlight demo sentiment`: loving and complaining tweets, and what the attention brings.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use spotlight::attention::ScoreKind;
+use spotlight::demo::tweets::{self, Tweet};
+use spotlight::model::classify::{Classifier, Config};
+use spotlight::model::encoder::EncoderSection;
+use spotlight::model::pooling::PoolingSection;
+use spotlight::text::Labelled;
+use spotlight::text::read::split_dev;
+use spotlight::train::{Learner, TrainSettings};
+use spotlight::view::{Page, terminal};
+
+use super::stage::{Lines, Stage, value};
+use crate::Common;
+use crate::output::{color, grouped, print, say, width};
+
+/// Share of the tweets that decides when to stop.
+const DEV_SHARE: f64 = 0.1;
+
+/// Train a classifier of tweets and see which words decide.
+#[derive(Args)]
+pub struct Sentiment {
+    /// The tweet to look into
+    #[arg(default_value = tweets::SHOWPIECE)]
+    tweet: String,
+    /// Keep the model in this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Sentiment {
+    /// Runs the demo.
+    pub fn run(&self, common: &Common) -> Result<()> {
+        let seed = common.seed.unwrap_or(1);
+        let split = tweets::examples(3000, 500, seed);
+        let (train, dev) = split_dev(labelled(&split.train), DEV_SHARE, seed, |t| t.text.clone());
+        let test = labelled(&split.test);
+        say("Is the author happy? Tweets with concessions, negation and irony, in which single words mislead.")?;
+        say(format_args!(
+            "  {} tweets to learn from, {} to stop by, {} others to test with, such as",
+            grouped(train.len()),
+            dev.len(),
+            test.len()
+        ))?;
+        for tweet in test.iter().take(3) {
+            say(format_args!("    {:<8} {}", tweet.label, tweet.text))?;
+        }
+
+        let stage = Stage::new(self.out.as_ref(), "sentiment")?;
+        let (attentive, with) = fit(&stage, config(seed, PoolingSection::new(ScoreKind::Tanh)), &train, &dev, &test)?;
+        let compare = Stage::new(None, "sentiment-last")?;
+        let last = PoolingSection { pooling: "last".into(), ..PoolingSection::new(ScoreKind::Tanh) };
+        let (plain, without) = fit(&compare, config(seed, last), &train, &dev, &test)?;
+        let added = attentive.params.len() - plain.params.len();
+        say(format_args!("\nThe attention adds {added} parameters to {}.", grouped(plain.params.len())))?;
+        say(format_args!("Test accuracy  {with:.3} with attention, {without:.3} with the last state only"))?;
+        say(match with - without {
+            gain if gain > 0.005 => "On these tweets the attention helps.\n",
+            gain if gain < -0.005 => "On these tweets the last state alone is better: here the attention only shows.\n",
+            _ => "On these tweets both do the same: here the attention only shows.\n",
+        })?;
+        let answer = attentive.answer(&[self.tweet.to_lowercase()])?;
+        let page = Page::new(answer.iter().map(|a| a.picture().into()).collect())?;
+        print(&terminal::draw(&page, width(), color()))?;
+        if let Some(answer) = answer.first() {
+            let verdicts = plain.answer(&[&answer.text])?;
+            let verdict = verdicts.first().map_or(String::new(), |a| format!("{} ({:.3})", a.label, a.probability()));
+            say(format_args!(
+                "\nLooked at most: {}. The last state alone says {verdict}.",
+                heaviest(&answer.tokens, &answer.attention[0])
+            ))?;
+        }
+        if let Some(out) = &self.out {
+            say(format_args!("The model is in {}. Try: spotlight look {0} \"i love it even though it keeps me awake\"", out.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The six heaviest words, in the order of the text.
+fn heaviest(tokens: &[String], weights: &[f32]) -> String {
+    let mut order: Vec<usize> = (0..tokens.len()).collect();
+    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    order.truncate(6);
+    order.sort_unstable();
+    order.iter().map(|&i| tokens[i].as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn labelled(tweets: &[Tweet]) -> Vec<Labelled> {
+    let label = |t: &Tweet| if t.positive { "positive" } else { "negative" };
+    tweets.iter().enumerate().map(|(i, t)| Labelled { text: t.text.clone(), label: label(t).into(), line: i + 1 }).collect()
+}
+
+fn config(seed: u64, pooling: PoolingSection) -> Config {
+    let mut config = Config { seed, ..Config::default() };
+    config.model.encoder = EncoderSection { embedding: 50, hidden: 100, bidirectional: false, dropout: 0.3, ..EncoderSection::default() };
+    config.model.pooling = pooling;
+    config.train =
+        TrainSettings { epochs: 10, batch: 1000, rate: 4e-3, patience: 0, metric: "accuracy".into(), ..TrainSettings::default() };
+    config
+}
+
+/// Trains a classifier and measures it on tweets it has not been chosen by.
+fn fit(stage: &Stage, config: Config, train: &[Labelled], dev: &[Labelled], test: &[Labelled]) -> Result<(Classifier, f64)> {
+    let mut model = Classifier::new(config, train)?;
+    model.save_frame(&stage.folder)?;
+    let m = &model.config.model;
+    say(format_args!("\nLSTM of {}, pooled by {}: {} parameters", m.encoder.hidden, m.pooling.pooling, grouped(model.params.len())))?;
+    let (settings, seed, learner) = (model.config.train.clone(), model.config.seed, model.learner());
+    let (train, dev, test) = (model.examples(train)?, model.examples(dev)?, model.examples(test)?);
+    stage.run(&settings, seed, &learner, &mut model.params, (&train, &dev), &mut Lines("accuracy"))?;
+    let accuracy = value(&learner.measure(&model.params, &test)?, "accuracy");
+    Ok((model, accuracy))
+}
