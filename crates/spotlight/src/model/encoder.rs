@@ -13,7 +13,7 @@ use crate::config::ConfigError;
 use crate::nn::{Embedding, Linear, Rnn, RnnConfig};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
-use crate::text::Tokenizer;
+use crate::text::{Tokenizer, UnitKind};
 use crate::text::vectors::WordVectors;
 use crate::text::vocab::UNKNOWN;
 use crate::{Cell, Result};
@@ -166,7 +166,8 @@ impl Encoder {
     /// Takes the vectors of the vocabulary's words from a file; words that are not in it keep theirs. Returns how many were found.
     pub fn load_vectors(&self, params: &mut Params<f32>, path: &Path, tokenizer: &Tokenizer) -> Result<usize> {
         let wrong = |problem: String| ConfigError::Value { key: "model.vectors".into(), problem };
-        let words = tokenizer.vocab().ok_or_else(|| wrong("a file of word vectors goes with text.units = \"words\"".into()))?;
+        let words = tokenizer.vocab().filter(|_| tokenizer.kind() == UnitKind::Words);
+        let words = words.ok_or_else(|| wrong("a file of word vectors goes with text.units = \"words\"".into()))?;
         let found = WordVectors::read(path, |word| words.id(word))?;
         let size = params.entry(self.embedding.weight).table().1;
         if found.dim != size {

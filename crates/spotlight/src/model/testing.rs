@@ -1,12 +1,15 @@
 //! What the tests of several models need.
 
+use std::sync::atomic::AtomicBool;
+
 use crate::numeric::numeric_gradient;
 use crate::params::{Gradients, Params};
 use crate::tape::Tape;
-use crate::train::{Evaluation, Learner, Tick, Watch};
+use crate::train::run::CHECKPOINT_EVERY;
+use crate::train::{Evaluation, Learner, Measure, Run, Tick, TrainSettings, Watch};
 
 /// Nobody watches.
-pub struct Silent;
+struct Silent;
 
 impl Watch for Silent {
     fn tick(&mut self, _: Tick) {}
@@ -16,6 +19,8 @@ impl Watch for Silent {
 /// Compares the gradient of a learner's loss with central differences.
 pub fn check_gradient<L: Learner>(params: &Params<f32>, learner: &L, examples: &[L::Example]) {
     let mut params: Params<f64> = params.cast();
+    // Away from zeros, where a ReLU has a kink.
+    params.flat_mut().iter_mut().enumerate().for_each(|(i, x)| *x += 0.05 * (i as f64).sin());
     let examples: Vec<&L::Example> = examples.iter().collect();
     let mut gradients = Gradients::new(&params);
     gradients.begin();
@@ -23,7 +28,7 @@ pub fn check_gradient<L: Learner>(params: &Params<f32>, learner: &L, examples: &
     let loss = learner.loss(&tape, &examples, 0.5).unwrap();
     tape.backward(loss).unwrap();
     let found = gradients.flat().to_vec();
-    let wanted = numeric_gradient(&mut params, 1e-5, |p| {
+    let wanted = numeric_gradient(&params, 1e-5, |p| {
         // A tape that learns, so that what is drawn while learning is drawn here too.
         let mut unused = Gradients::new(p);
         let tape = Tape::training(p, &mut unused, 3);
@@ -38,4 +43,21 @@ pub fn check_gradient<L: Learner>(params: &Params<f32>, learner: &L, examples: &
             assert!((found - wanted).abs() <= bound, "{} [{}]: {found} instead of {wanted}", entry.name, i - entry.range.start);
         }
     }
+}
+
+/// Trains on a few examples in a temporary folder, measured on themselves; leaves the best weights in `params`.
+pub fn fit<L: Learner>(learner: &L, params: &mut Params<f32>, settings: &TrainSettings, examples: &[L::Example]) -> Vec<Measure> {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = TrainSettings { every: settings.epochs, ..settings.clone() };
+    let run = Run {
+        folder: folder.path(),
+        settings: &settings,
+        seed: 1,
+        fingerprint: String::new(),
+        resume: false,
+        checkpoint_every: CHECKPOINT_EVERY,
+        stop: &AtomicBool::new(false),
+    };
+    run.train(learner, params, examples, examples, &mut Silent).unwrap();
+    learner.measure(params, examples).unwrap()
 }

@@ -1,14 +1,12 @@
-use std::sync::atomic::AtomicBool;
-
 use super::*;
-use crate::model::encoder::EncoderName;
-use crate::model::encoder::EncoderSection;
+use crate::model::encoder::{EncoderName, EncoderSection};
 use crate::model::head::ClassWeights;
-use crate::model::testing::{Silent, check_gradient};
-use crate::train::{Learner, Run};
+use crate::model::testing::{check_gradient, fit};
+use crate::text::{UnitKind, UnitSettings};
+use crate::train::Learner;
 
 /// Texts in which one word decides.
-pub(super) fn films() -> Vec<Labelled> {
+fn films() -> Vec<Labelled> {
     let texts = [
         ("what a great film it was", "good"),
         ("a dull film", "bad"),
@@ -24,6 +22,10 @@ pub(super) fn films() -> Vec<Labelled> {
 fn small() -> Config {
     let mut config = Config::default();
     config.model.encoder = EncoderSection { embedding: 4, hidden: 3, dropout: 0.0, ..EncoderSection::default() };
+    config.train.epochs = 60;
+    config.train.rate = 0.02;
+    config.train.warmup = 0;
+    config.train.patience = 0;
     config
 }
 
@@ -46,4 +48,134 @@ fn gradients_are_right_for_every_reader_pooling_and_weight() {
         let model = Classifier::new(config, &rows).unwrap();
         check_gradient(&model.params, &model.learner(), &model.examples(&rows).unwrap());
     }
+}
+
+#[test]
+fn it_learns_which_word_decides_and_looks_at_it() {
+    let mut config = small();
+    config.model.pooling.pooling = "linear".into();
+    config.model.encoder.cell = EncoderName::Average;
+    let mut model = Classifier::new(config, &films()).unwrap();
+    let examples = model.examples(&films()).unwrap();
+    let measures = fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+    assert_eq!(measures.iter().find(|m| m.name == "accuracy").unwrap().value, 1.0);
+    assert_eq!(measures.iter().find(|m| m.name == "auc").unwrap().value, 1.0);
+    let answer = &model.answer(&["what a great film"]).unwrap()[0];
+    assert_eq!((answer.label.as_str(), answer.tokens[2].as_str()), ("good", "great"));
+    assert!((answer.attention[0].iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    assert_eq!(answer.picture().text.heads, answer.attention);
+    assert!(model.confusion(&examples).unwrap().accuracy() == 1.0);
+    // One of the two words is enough to tell the labels apart; the other may be passed over.
+    let weight = |word: &str| {
+        let texts: Vec<String> = films().into_iter().map(|t| t.text).filter(|t| t.contains(word)).collect();
+        let share = |a: &Answer| a.attention[0][a.tokens.iter().position(|t| t == word).unwrap()] * a.tokens.len() as f32;
+        model.answer(&texts).unwrap().iter().map(share).sum::<f32>() / texts.len() as f32
+    };
+    assert!(weight("great").max(weight("dull")) > 1.5, "{} {}", weight("great"), weight("dull"));
+    assert!(weight("film") < 1.5, "{}", weight("film"));
+}
+
+#[test]
+fn a_saved_model_answers_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = small();
+    config.text = UnitSettings { kind: UnitKind::Chars, ..UnitSettings::default() }.into();
+    config.model.pooling.heads = 2;
+    let model = Classifier::new(config, &films()).unwrap();
+    model.save_frame(folder.path()).unwrap();
+    weights::save(&model.params, &folder.path().join("model.safetensors")).unwrap();
+    let again = Classifier::load(folder.path()).unwrap();
+    let texts = ["a great film", "", "qqq unseen ☃"];
+    let answers = model.answer(&texts).unwrap();
+    assert_eq!(answers, again.answer(&texts).unwrap());
+    assert_eq!(answers[0].attention.len(), 2);
+}
+
+#[test]
+fn an_empty_text_gets_the_shares_of_the_labels() {
+    let mut rows = films();
+    rows.truncate(5);
+    for (weights, good) in [(ClassWeights::None, 0.6), (ClassWeights::Balanced, 0.5)] {
+        for pooling in ["tanh", "last", "mean"] {
+            let mut config = small();
+            config.model.class_weights = weights;
+            config.model.pooling.pooling = pooling.into();
+            let model = Classifier::new(config, &rows).unwrap();
+            let answer = &model.answer(&["  "]).unwrap()[0];
+            assert!((answer.probabilities[1].1 - good).abs() < 1e-6, "{pooling}: {:?}", answer.probabilities);
+            assert!(answer.tokens.is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_mean_has_equal_weights_and_the_last_state_none() {
+    for (pooling, heads) in [("mean", vec![vec![0.25; 4]]), ("last", vec![])] {
+        let mut config = small();
+        config.model.pooling.pooling = pooling.into();
+        let model = Classifier::new(config, &films()).unwrap();
+        assert_eq!(model.answer(&["the film is great"]).unwrap()[0].attention, heads);
+    }
+}
+
+#[test]
+fn words_are_dropped_while_learning_only() {
+    let mut config = small();
+    config.model.encoder.word_dropout = 0.9;
+    let model = Classifier::new(config, &films()).unwrap();
+    let examples = model.examples(&films()).unwrap();
+    let examples: Vec<&Example> = examples.iter().collect();
+    let mut gradients = crate::params::Gradients::new(&model.params);
+    let mut learning = |seed| {
+        gradients.begin();
+        let tape = crate::tape::Tape::training(&model.params, &mut gradients, seed);
+        tape.item(model.learner().loss(&tape, &examples, 1.0).unwrap())
+    };
+    assert_eq!(learning(1), learning(1));
+    assert_ne!(learning(1), learning(2));
+    assert_eq!(model.answer(&["a dull film"]).unwrap(), model.answer(&["a dull film"]).unwrap());
+}
+
+#[test]
+fn word_vectors_are_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("vectors.txt");
+    std::fs::write(&file, "great 1 2 3 4\nunseen 5 6 7 8\n").unwrap();
+    let mut config = small();
+    config.model.encoder.vectors = file.to_string_lossy().into_owned();
+    let model = Classifier::new(config.clone(), &films()).unwrap();
+    let id = model.tokenizer.ids("great")[0] as usize;
+    let table = model.params.get(model.params.find("embedding.weight").unwrap());
+    assert_eq!(table[id * 4..][..4], [1.0, 2.0, 3.0, 4.0]);
+
+    config.model.encoder.embedding = 5;
+    let error = Classifier::new(config.clone(), &films()).unwrap_err().to_string();
+    assert!(error.contains("has vectors of 4 features: set model.embedding to that, it is 5"), "{error}");
+    config.text.units = UnitKind::Chars;
+    let error = Classifier::new(config, &films()).unwrap_err().to_string();
+    assert!(error.contains("goes with text.units = \"words\""), "{error}");
+}
+
+#[test]
+fn what_cannot_be_used_is_told() {
+    let error = |change: fn(&mut Config)| {
+        let mut config = small();
+        change(&mut config);
+        Classifier::new(config, &films()).unwrap_err().to_string()
+    };
+    assert!(error(|c| c.model.pooling.pooling = "tan".into()).starts_with("`model.pooling`: must be one of linear, tanh, gated"));
+    assert!(error(|c| c.model.encoder.hidden = 0).starts_with("`model.hidden`: must be at least 1"));
+    assert!(error(|c| (c.model.pooling.pooling, c.model.pooling.heads) = ("last".into(), 2)).starts_with("`model.heads`"));
+    assert!(error(|c| c.model.encoder.dropout = 1.0).starts_with("`model.dropout`"));
+    let one: Vec<Labelled> = films().into_iter().filter(|t| t.label == "good").collect();
+    assert_eq!(
+        Classifier::new(small(), &one).unwrap_err().to_string(),
+        "`data.train`: needs texts with at least two labels, has only good"
+    );
+    let model = Classifier::new(small(), &films()).unwrap();
+    let strange = Labelled { text: "a film".into(), label: "odd".into(), line: 7 };
+    assert_eq!(
+        model.examples(&[strange]).unwrap_err().to_string(),
+        "the label on line 7 is \"odd\", but must be one the model has learnt: bad, good"
+    );
 }
