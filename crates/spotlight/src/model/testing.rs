@@ -3,19 +3,11 @@
 use crate::numeric::numeric_gradient;
 use crate::params::{Gradients, Params};
 use crate::tape::Tape;
-use crate::train::{Evaluation, Learner, Tick, Watch};
-
-/// Nobody watches.
-pub struct Silent;
-
-impl Watch for Silent {
-    fn tick(&mut self, _: Tick) {}
-    fn evaluated(&mut self, _: &Evaluation) {}
-}
+use crate::train::Learner;
 
 /// Compares the gradient of a learner's loss with central differences.
 pub fn check_gradient<L: Learner>(params: &Params<f32>, learner: &L, examples: &[L::Example]) {
-    let mut params: Params<f64> = params.cast();
+    let params: Params<f64> = params.cast();
     let examples: Vec<&L::Example> = examples.iter().collect();
     let mut gradients = Gradients::new(&params);
     gradients.begin();
@@ -23,7 +15,7 @@ pub fn check_gradient<L: Learner>(params: &Params<f32>, learner: &L, examples: &
     let loss = learner.loss(&tape, &examples, 0.5).unwrap();
     tape.backward(loss).unwrap();
     let found = gradients.flat().to_vec();
-    let wanted = numeric_gradient(&mut params, 1e-5, |p| {
+    let wanted = numeric_gradient(&params, 1e-5, |p| {
         // A tape that learns, so that what is drawn while learning is drawn here too.
         let mut unused = Gradients::new(p);
         let tape = Tape::training(p, &mut unused, 3);

@@ -1,11 +1,8 @@
-use std::sync::atomic::AtomicBool;
-
 use super::*;
 use crate::model::encoder::EncoderName;
 use crate::model::encoder::EncoderSection;
 use crate::model::head::ClassWeights;
-use crate::model::testing::{Silent, check_gradient};
-use crate::train::{Learner, Run};
+use crate::model::testing::check_gradient;
 
 /// Texts in which one word decides.
 pub(super) fn films() -> Vec<Labelled> {
