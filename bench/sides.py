@@ -56,8 +56,9 @@ def run_torch(script, *arguments):
 
 
 def median(results, key):
-    """The median over rounds; None where a side was left out."""
-    return statistics.median(result[key] for result in results) if results else None
+    """The median over rounds; None where a side was left out or does not tell."""
+    values = [result[key] for result in results if key in result]
+    return statistics.median(values) if values else None
 
 
 def largest(results, key):

@@ -38,13 +38,14 @@ fn wrong_usage_is_exit_code_two() {
         (&["--set", "model.attention=magic"], "model.attention"),
         (&["--set", "model.dropout=1.5"], "model.dropout"),
         (&["--set", "train.rate=0"], "train.rate"),
-        (&["--task", "dance"], "expected seq2seq"),
     ] {
         let output = run(&place, &[&base[..], extra].concat());
         assert_eq!(output.status.code(), Some(2), "{extra:?}: {}", err(&output));
         assert!(err(&output).contains(part), "{extra:?}: {}", err(&output));
         assert!(!place.path("model").exists(), "{extra:?}");
     }
+    let dance = run(&place, &["train", "--task", "dance", "--train", "pairs.tsv", "--out", "model"]);
+    assert!(dance.status.code() == Some(2) && err(&dance).contains("expected seq2seq"), "{}", err(&dance));
     assert_eq!(run(&place, &["train", "--out", "model"]).status.code(), Some(2));
     assert_eq!(run(&place, &["train", "--out", "model", "--resume"]).status.code(), Some(2));
 }

@@ -187,7 +187,7 @@ impl Float for f32 {
         if self < -86.98 { 0.0 } else { y }
     }
 
-    /// At most 1 unit in the last place from the true value; 0 below -87.33.
+    /// At most 1.2 units in the last place from the true value; 0 below -87.33.
     #[inline(always)]
     fn exp_nonpositive<const FMA: bool>(self) -> f32 {
         let x = if self < -87.33 { -87.33 } else { self };
@@ -264,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn exp_nonpositive_is_within_one_unit() {
+    fn exp_nonpositive_is_within_a_unit_and_a_fifth() {
         let mut worst = 0.0f64;
         for i in 0..870_000 {
             let x = i as f32 * -1e-4;
             worst = worst.max(ulps(x.exp_nonpositive::<true>(), (x as f64).exp()));
             worst = worst.max(ulps(x.exp_nonpositive::<false>(), (x as f64).exp()));
         }
-        assert!(worst < 1.1, "{worst}");
+        assert!(worst < 1.2, "{worst}");
         for x in [-87.34f32, -1e30, f32::NEG_INFINITY] {
             assert_eq!(x.exp_nonpositive::<false>(), 0.0);
         }

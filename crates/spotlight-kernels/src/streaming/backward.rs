@@ -102,19 +102,17 @@ struct Task<'a, T> {
     sums: &'a mut [T],
 }
 
-/// How many tasks the queries of one head are cut into.
-fn pieces<T: Float>(l: Layout<T>, item: Item) -> usize {
+/// Every sequence with its sizes, and how many tasks the queries of each of its heads are cut into.
+fn plan<T: Float>(l: Layout<T>) -> Vec<(Item, Sizes, usize)> {
     let work = |item: Item| item.queries * item.keys;
-    let total: usize = l.items().map(work).sum();
-    (TASKS * work(item)).div_ceil((total * l.heads).max(1)).clamp(1, item.queries.div_ceil(PANELS * LANES).max(1))
+    let each = (l.items().map(work).sum::<usize>() * l.heads).max(1);
+    let pieces = |item: Item| (TASKS * work(item)).div_ceil(each).clamp(1, item.queries.div_ceil(PANELS * LANES).max(1));
+    l.items().map(|item| (item, Sizes::new(l, item), pieces(item))).collect()
 }
 
 /// Numbers that [`backward`] needs room for.
 pub fn workspace<T: Float>(l: Layout<T>) -> usize {
-    l.items()
-        .map(|item| (Sizes::new(l, item), pieces(l, item)))
-        .map(|(sizes, pieces)| l.heads * pieces * (sizes.packed() + sizes.sums()))
-        .sum()
+    plan(l).iter().map(|(_, sizes, pieces)| l.heads * pieces * (sizes.packed() + sizes.sums())).sum()
 }
 
 /// Adds the gradients of [`forward`](super::forward)'s tables, for the gradient of its `context`.
@@ -127,7 +125,7 @@ pub fn backward<T: Float>(l: Layout<T>, tables: Tables<T>, context: &[T], kept: 
     l.check(tables);
     l.check(Tables { queries: to.queries, keys: to.keys, values: to.values });
     let arrived = Arrived { context, kept, gradient };
-    let items: Vec<(Item, Sizes, usize)> = l.items().map(|item| (item, Sizes::new(l, item), pieces(l, item))).collect();
+    let items = plan(l);
     let (sums, mut packed_rest) = room.split_at_mut(items.iter().map(|(_, sizes, pieces)| l.heads * pieces * sizes.sums()).sum());
 
     let mut sums_rest = &mut *sums;

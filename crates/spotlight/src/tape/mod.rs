@@ -20,7 +20,7 @@
 //! let scores = tape.linear(rows, w, None)?;
 //! let weights = tape.softmax(scores)?;
 //! let pooled = tape.sum(tape.mul(weights, rows)?)?;
-//! assert_eq!(tape.value(pooled), [0.5, 0.5, 5.0, 5.0]);
+//! assert_eq!(tape.to_vec(pooled), [0.5, 0.5, 5.0, 5.0]);
 //! let loss = tape.sum_all(pooled)?;
 //! tape.backward(loss)?;
 //! # Ok::<(), spotlight::Error>(())

@@ -181,10 +181,10 @@ pub fn decide(net: &Net, params: &Params<f32>, examples: &[Example]) -> Result<V
                 question: question.clone(),
                 answer,
             };
-            let of_example = |(question, (_, candidates)): (&Vec<Vec<f32>>, &(&[u32], Vec<&Candidate>))| {
-                numbers.by_ref().zip(answer.by_ref()).take(candidates.len()).map(|(n, a)| one(question, n, a)).collect()
-            };
-            Ok(question.iter().zip(&batch).map(of_example).collect())
+            let counts = batch.iter().map(|(_, candidates)| candidates.len());
+            let of_example =
+                |(question, count)| numbers.by_ref().zip(answer.by_ref()).take(count).map(|(n, a)| one(question, n, a)).collect();
+            Ok(question.iter().zip(counts).map(of_example).collect())
         })
         .collect::<Result<Vec<Vec<Vec<Decision>>>>>()?;
     Ok(in_original_order(&batches, found.into_iter().flatten()).into_iter().flatten().collect())
