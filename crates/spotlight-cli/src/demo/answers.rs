@@ -103,12 +103,12 @@ fn rows(questions: &[answers::Question]) -> Vec<Question> {
 
 fn config(seed: u64) -> Config {
     let mut config = Config { seed, ..Config::default() };
-    config.model.encoder = EncoderSection { embedding: 50, hidden: 30, dropout: 0.2, ..EncoderSection::default() };
-    config.model.dense = 40;
+    config.model.encoder = EncoderSection { embedding: 64, hidden: 48, dropout: 0.4, ..EncoderSection::default() };
+    config.model.dense = 64;
     config.model.towers = Towers::Separate;
     config.model.loss = Loss::Hinge;
     config.model.overlap = false;
     config.train =
-        TrainSettings { epochs: 30, batch: 1000, rate: 5e-3, every: 3, patience: 0, metric: "map".into(), ..TrainSettings::default() };
+        TrainSettings { epochs: 60, batch: 1000, rate: 5e-3, every: 6, patience: 0, metric: "map".into(), ..TrainSettings::default() };
     config
 }

@@ -62,7 +62,6 @@ impl Bags {
         if let Some((bag, answer)) = split.test.iter().zip(&answers).find(|(bag, answer)| bag.positive && answer.label == "nine") {
             let page = Page::new(vec![picture(bag, answer).into()])?;
             print(&terminal::draw(&page, width(), color()))?;
-            drawn(&bag.pictures[most(answer)])?;
         }
         if let Some(out) = &self.out {
             say(format_args!("The model is in {}. Try: spotlight info {0}", out.display()))?;
@@ -84,16 +83,6 @@ fn picture(bag: &digits::Bag, answer: &Answer) -> view::Bag {
     view::Bag { rows, images: Some(Images { width: SIDE, height: SIDE, pixels }), ..answer.picture() }
 }
 
-/// A picture in characters.
-fn drawn(pixels: &digits::Picture) -> Result<()> {
-    say("\nThe picture looked at most:")?;
-    for line in pixels.chunks_exact(SIDE) {
-        let ink: String = line.iter().map(|&p| [' ', '░', '▒', '▓', '█'][((p * 5.0) as usize).min(4)]).flat_map(|c| [c, c]).collect();
-        say(format_args!("  {}", ink.trim_end()))?;
-    }
-    Ok(())
-}
-
 fn named(bags: &[digits::Bag]) -> Vec<Bag> {
     let bag = |(i, b): (usize, &digits::Bag)| Bag {
         id: format!("bag {}", i + 1),
@@ -108,6 +97,6 @@ fn config(seed: u64) -> Config {
     let mut config = Config { seed, ..Config::default() };
     config.model.hidden = 64;
     config.model.layers = 2;
-    config.train = TrainSettings { epochs: 20, batch: 300, every: 2, patience: 0, metric: "accuracy".into(), ..TrainSettings::default() };
+    config.train = TrainSettings { epochs: 10, batch: 300, every: 1, patience: 0, metric: "accuracy".into(), ..TrainSettings::default() };
     config
 }

@@ -36,7 +36,7 @@ impl Sentiment {
     /// Runs the demo.
     pub fn run(&self, common: &Common) -> Result<()> {
         let seed = common.seed.unwrap_or(1);
-        let split = tweets::examples(3000, 500, seed);
+        let split = tweets::examples(4000, 500, seed);
         let (train, dev) = split_dev(labelled(&split.train), DEV_SHARE, seed, |t| t.text.clone());
         let test = labelled(&split.test);
         say("Is the author happy? Tweets with concessions, negation and irony, in which single words mislead.")?;
@@ -100,7 +100,7 @@ fn config(seed: u64, pooling: PoolingSection) -> Config {
     config.model.encoder = EncoderSection { embedding: 50, hidden: 100, bidirectional: false, dropout: 0.3, ..EncoderSection::default() };
     config.model.pooling = pooling;
     config.train =
-        TrainSettings { epochs: 10, batch: 1000, rate: 4e-3, patience: 0, metric: "accuracy".into(), ..TrainSettings::default() };
+        TrainSettings { epochs: 14, batch: 1000, rate: 4e-3, patience: 0, metric: "accuracy".into(), ..TrainSettings::default() };
     config
 }
 

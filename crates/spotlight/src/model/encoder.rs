@@ -13,9 +13,9 @@ use crate::config::ConfigError;
 use crate::nn::{Embedding, Linear, Rnn, RnnConfig};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
-use crate::text::{Tokenizer, UnitKind};
 use crate::text::vectors::WordVectors;
 use crate::text::vocab::UNKNOWN;
+use crate::text::{Tokenizer, UnitKind};
 use crate::{Cell, Result};
 
 /// What `[model]` says of the encoder.
