@@ -9,15 +9,17 @@
 
 use crate::Float;
 use crate::float::Scratch;
+#[cfg(feature = "time-products")]
+use crate::timing::Timer;
 
 /// Columns of a panel of the right side.
 pub const NR: usize = 16;
 /// Most rows of a panel of the left side.
 pub const MR: usize = 6;
-/// Length of the common dimension handled at once: a panel of the right side then fits the first-level cache.
-const KC: usize = 384;
+/// Length of the common dimension handled at once: a panel of the right side is then as large as the first-level cache.
+const KC: usize = 512;
 /// Rows handled at once: the packed left side then fits the second-level cache.
-const MC: usize = 120;
+const MC: usize = 96;
 /// Columns packed at once when the right side is not packed yet.
 const NC: usize = 1024;
 
@@ -86,6 +88,8 @@ impl<T: Float> Packed<T> {
 
     /// Packs `b` into the memory of an earlier packing.
     pub fn fill(&mut self, b: View<T>) {
+        #[cfg(feature = "time-products")]
+        let _timer = Timer::start();
         (self.k, self.n) = (b.rows, b.cols);
         self.data.resize(b.cols.div_ceil(NR) * NR * b.rows, T::ZERO);
         pack_panels(b, 0, b.rows, 0, b.cols, &mut self.data);
@@ -203,14 +207,13 @@ fn tile<T: Float, const M: usize, const FMA: bool>(a: &[T], b: &[T], c: &mut [T]
             }
         }
     }
-    for (i, sums) in sums.iter().enumerate() {
+    for i in 0..M {
         let row = &mut c[i * stride..i * stride + nr];
         if let Some(row) = row.first_chunk_mut::<NR>() {
-            for j in 0..NR {
-                row[j] = if add { row[j] + sums[j] } else { sums[j] };
-            }
+            let before = if add { *row } else { [T::ZERO; NR] };
+            *row = std::array::from_fn(|j| before[j] + sums[i][j]);
         } else {
-            for (c, &s) in row.iter_mut().zip(sums) {
+            for (c, &s) in row.iter_mut().zip(&sums[i]) {
                 *c = if add { *c + s } else { s };
             }
         }
@@ -270,6 +273,8 @@ simd! {
 /// # Panics
 /// If the shapes do not fit each other or `c`.
 pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add: bool) {
+    #[cfg(feature = "time-products")]
+    let _timer = Timer::start();
     assert_eq!(a.cols, b.rows, "the common dimension of a product");
     check_target(a.rows, b.cols, c.len(), stride);
     if a.rows == 0 || b.cols == 0 {
@@ -301,6 +306,8 @@ pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add
 /// # Panics
 /// If the shapes do not fit each other or `c`.
 pub fn product_packed<T: Float>(a: View<T>, b: &Packed<T>, c: &mut [T], stride: usize, add: bool) {
+    #[cfg(feature = "time-products")]
+    let _timer = Timer::start();
     assert_eq!(a.cols, b.k, "the common dimension of a product");
     check_target(a.rows, b.n, c.len(), stride);
     if a.rows == 0 || b.n == 0 {

@@ -42,5 +42,7 @@ pub mod pairs;
 pub mod scan;
 pub mod segment;
 pub mod streaming;
+#[cfg(feature = "time-products")]
+pub mod timing;
 
 pub use float::Float;

@@ -22,7 +22,7 @@ fn readings(count: usize) -> Vec<(Bag, Option<usize>)> {
         let size = rng.random_range(3..9);
         let culprit = i.is_multiple_of(2).then(|| rng.random_range(0..size));
         let row = |r: usize| {
-            let (hot, shaking) = if culprit == Some(r) { (true, true) } else { (r % 2 == 0, r % 2 == 1) };
+            let (hot, shaking) = if culprit == Some(r) { (true, true) } else { (r.is_multiple_of(2), !r.is_multiple_of(2)) };
             let level = |high: bool, rng: &mut ChaCha8Rng| rng.random::<f32>() + if high { 2.0 } else { 0.0 };
             vec![60.0 + 10.0 * level(hot, &mut rng), level(shaking, &mut rng), rng.random()]
         };

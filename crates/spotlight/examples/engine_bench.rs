@@ -105,6 +105,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut workers = Shards::new(&params, shards);
     let mut adam = Optimiser::new(Rule::ADAM, params.len());
     let mut times = Vec::new();
+    #[cfg(feature = "time-products")]
+    let mut products = std::time::Duration::ZERO;
     let (mut first_loss, mut last_loss) = (0.0, 0.0);
     for step in 0..steps + 2 {
         let start = Instant::now();
@@ -113,11 +115,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         adam.step(params.flat_mut(), gradient, 1e-3, clip);
         if step < 2 {
             first_loss = loss;
+            #[cfg(feature = "time-products")]
+            (products = spotlight_kernels::timing::in_products());
         } else {
             times.push(start.elapsed().as_secs_f64() * 1e3);
         }
         last_loss = loss;
     }
+    #[cfg(feature = "time-products")]
+    let matmul_share = {
+        let busy = times.iter().sum::<f64>() / 1e3 * threads.min(shards) as f64;
+        Some((spotlight_kernels::timing::in_products() - products).as_secs_f64() / busy)
+    };
+    #[cfg(not(feature = "time-products"))]
+    let matmul_share = None::<f64>;
     times.sort_by(f64::total_cmp);
     let peak = std::fs::read_to_string("/proc/self/status")
         .ok()
@@ -125,7 +136,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map(|kb| kb / 1024.0);
     println!(
         "{}",
-        serde_json::json!({"ms": times[times.len() / 2], "best_ms": times[0], "peak_mb": peak, "first_loss": first_loss, "last_loss": last_loss})
+        serde_json::json!({"ms": times[times.len() / 2], "best_ms": times[0], "peak_mb": peak, "first_loss": first_loss, "last_loss": last_loss, "matmul_share": matmul_share})
     );
     Ok(())
 }
