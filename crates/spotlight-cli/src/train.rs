@@ -1,5 +1,6 @@
 //! `spotlight train`
 
+use std::collections::HashSet;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -293,6 +294,12 @@ fn choose(pairs: &[Pair]) -> Config {
     config.source = source.settings.into();
     config.target = target.settings.into();
     config.data.features = pairs.first().is_some_and(|p| p.features.is_some());
+    // A dictionary hardly ever says the same thing twice; running text does.
+    let different = pairs.iter().map(|p| (&p.source, &p.features, &p.target)).collect::<HashSet<_>>().len();
+    config.data.alternatives = (pairs.len() - different) * 20 <= pairs.len();
+    if !config.data.alternatives {
+        eprintln!("pairs repeat themselves, as in running text: every row is measured on its own");
+    }
     config.choose_sizes(pairs.len());
     let m = &config.model;
     eprintln!(

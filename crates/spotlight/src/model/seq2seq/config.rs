@@ -41,6 +41,8 @@ pub struct Data {
     pub dev: String,
     /// Whether a third column of features (`N;GEN;SG`) is joined to the source.
     pub features: bool,
+    /// Whether rows with the same source give it several right answers, as a dictionary does. If not, every row is measured on its own, as in running text.
+    pub alternatives: bool,
 }
 
 /// `[model]` of a recipe.
@@ -134,7 +136,7 @@ impl Default for Config {
         Config {
             task: Task::Seq2seq,
             seed: 1,
-            data: Data { train: String::new(), dev: String::new(), features: false },
+            data: Data { train: String::new(), dev: String::new(), features: false, alternatives: true },
             source: UnitSection::default(),
             target: UnitSection::default(),
             model: Model {

@@ -14,7 +14,7 @@ pub struct Example {
     pub source: Vec<u32>,
     /// Target units and the end; never empty.
     pub target: Vec<u32>,
-    /// The source and what belongs to it, as text: examples with the same one share their references.
+    /// What the answer is asked for, as text: examples with the same one share their references.
     pub key: String,
     /// The target as text.
     pub reference: String,
@@ -67,12 +67,15 @@ impl Vocabularies {
         feature.map_or_else(|| unit.text.clone(), str::to_string)
     }
 
-    /// A pair as numbers.
-    pub fn example(&self, pair: &Pair) -> Example {
+    /// A pair as numbers. With `alternatives` it shares its references with the pairs of the same source.
+    pub fn example(&self, pair: &Pair, alternatives: bool) -> Example {
         let source = self.source_units(&pair.source, pair.features.as_deref()).iter().map(|u| u.id).collect();
         let mut target = self.target.ids(&pair.target);
         target.push(END);
-        let key = format!("{}\t{}", pair.source, pair.features.as_deref().unwrap_or_default());
+        let mut key = format!("{}\t{}", pair.source, pair.features.as_deref().unwrap_or_default());
+        if !alternatives {
+            key += &format!("\t{}", pair.line);
+        }
         Example { source, target, key, reference: self.reference(&pair.target), line: pair.line }
     }
 

@@ -8,6 +8,8 @@ pub mod data;
 pub mod learn;
 pub mod net;
 pub mod search;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
@@ -101,7 +103,7 @@ impl Transducer {
 
     /// Pairs as numbers.
     pub fn examples(&self, pairs: &[Pair]) -> Vec<Example> {
-        pairs.iter().map(|p| self.vocabularies.example(p)).collect()
+        pairs.iter().map(|p| self.vocabularies.example(p, self.config.data.alternatives)).collect()
     }
 
     /// How it learns.

@@ -1,0 +1,225 @@
+//! The transducer's parts together: gradients of every kind of model, and answers that are what they claim to be.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::axis::Axis;
+use crate::model::testing::{check_gradient, fit};
+use crate::tape::Tape;
+use crate::text::vocab::{END, START, UNKNOWN};
+
+const SMALL: [&str; 4] = ["model.embedding=3", "model.hidden=4", "model.alignment=3", "model.dropout=0.3"];
+
+fn config(changes: &[&str]) -> Config {
+    let changes: Vec<String> = SMALL.iter().chain(changes).map(|c| c.to_string()).collect();
+    resolve(&Config::default(), "", &changes).unwrap()
+}
+
+fn pair(source: &str, target: &str, line: usize) -> Pair {
+    Pair { source: source.into(), target: target.into(), features: None, line }
+}
+
+/// Words of two to four letters and their reverse.
+fn reversals(count: usize) -> Vec<Pair> {
+    let word = |i: usize| (0..2 + i % 3).map(|j| (b'a' + ((i * 7 + j * 3 + i / 5) % 4) as u8) as char).collect::<String>();
+    (0..count).map(|i| pair(&word(i), &word(i).chars().rev().collect::<String>(), i + 1)).collect()
+}
+
+/// A model that has learnt to reverse.
+fn reverser(changes: &[&str]) -> Transducer {
+    let pairs = reversals(30);
+    let learning = ["model.embedding=12", "model.hidden=20", "model.alignment=0", "model.dropout=0.0", "train.rate=0.01", "train.batch=60"];
+    let mut model = Transducer::new(config(&[&learning[..], &["train.epochs=60"], changes].concat()), &pairs).unwrap();
+    let examples = model.examples(&pairs);
+    let measures = fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+    let accuracy = measures.iter().find(|m| m.name == "accuracy").unwrap().value;
+    assert_eq!(accuracy, 1.0, "{changes:?}");
+    model
+}
+
+#[test]
+fn gradients_of_every_kind_of_model() {
+    let pairs = [pair("abca", "cb", 1), pair("b", "", 2), pair("cab", "abcab", 3)];
+    let one_way = "model.bidirectional=false";
+    let variants: [&[&str]; 22] = [
+        &[],
+        &["model.cell=rnn"],
+        &["model.cell=lstm", "model.encoder_layers=2", "model.decoder_layers=2"],
+        &[one_way],
+        &[one_way, "model.cell=lstm", "model.attention=none"],
+        &["model.attention=none"],
+        &["model.attention=none", "model.order=luong"],
+        &["model.attention=dot", one_way, "model.order=luong"],
+        &["model.attention=scaled-dot", one_way],
+        &["model.attention=cosine", one_way],
+        &["model.attention=general", "model.order=luong", "model.input_feeding=true"],
+        &["model.attention=concat", "model.order=luong", "model.cell=lstm", "model.input_feeding=true"],
+        &["model.attention=location"],
+        &["model.coverage=penalty"],
+        &["model.coverage=features", "model.order=luong"],
+        &["model.tied=true"],
+        &["model.start=zeros"],
+        &["model.softmax=sparsemax"],
+        &["model.softmax=local-m", "model.half_width=1"],
+        &["model.softmax=local-p", "model.half_width=1", "model.order=luong"],
+        &["model.softmax=monotonic"],
+        &["model.scheduled_sampling=0.5", "train.smoothing=0.1"],
+    ];
+    for changes in variants {
+        let model = Transducer::new(config(changes), &pairs).unwrap_or_else(|e| panic!("{changes:?}: {e}"));
+        println!("{changes:?}");
+        check_gradient(&model.params, &model.learner(), &model.examples(&pairs));
+    }
+}
+
+#[test]
+fn it_learns_with_every_cell_and_order() {
+    reverser(&["model.cell=rnn"]);
+    reverser(&["model.cell=lstm", "model.encoder_layers=2", "model.decoder_layers=2"]);
+    reverser(&["model.attention=general", "model.order=luong", "model.input_feeding=true"]);
+    reverser(&["model.attention=none"]);
+    reverser(&["model.scheduled_sampling=0.2"]);
+}
+
+#[test]
+fn a_hypothesis_has_the_probability_it_says() {
+    let model = reverser(&[]);
+    let options = SearchOptions { beam: 4, n_best: 4, ..model.search_options() };
+    for answer in model.answer(&[("abca", None), ("d", None), ("zebra", None)], &options, false).unwrap() {
+        let source: Vec<u32> = model.vocabularies.source.ids(&answer.source);
+        assert_eq!(answer.hypotheses.len(), 4);
+        for pair in answer.hypotheses.windows(2) {
+            assert!(pair[0].hypothesis.score >= pair[1].hypothesis.score && pair[0].hypothesis.ids != pair[1].hypothesis.ids);
+        }
+        for AnswerText { hypothesis: h, .. } in &answer.hypotheses {
+            // The same answer, read by the decoder as a known target.
+            let tape = Tape::new(&model.params);
+            let encoded = model.net.encode(&tape, &source, &Axis::new(vec![source.len()])).unwrap();
+            let inputs: Vec<u32> = std::iter::once(START).chain(h.ids.iter().copied()).collect();
+            let decoded = model.net.decode(&tape, &encoded, &inputs, &Axis::new(vec![inputs.len()])).unwrap();
+            let targets: Vec<u32> = h.ids.iter().copied().chain([END]).collect();
+            let loss = model.net.cross_entropy(&tape, decoded.readout, &targets, 0.0, 1.0).unwrap();
+            assert!((tape.item(loss) + h.log_prob).abs() < 1e-4, "{} and {}", tape.item(loss), h.log_prob);
+            let weights = tape.to_vec(decoded.weights.unwrap());
+            for (row, wanted) in h.attention.iter().zip(weights.chunks(source.len())) {
+                assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+                assert!(row.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-5));
+            }
+            assert_eq!((h.attention.len(), h.probabilities.len()), (h.ids.len(), h.ids.len()));
+        }
+    }
+}
+
+#[test]
+fn a_beam_that_holds_everything_finds_the_best_answer() {
+    // Not trained: all answers are about as likely, so that a narrow search goes astray easily.
+    let pairs = [pair("ab", "x", 1), pair("ba", "y", 2)];
+    let mut model = Transducer::new(config(&["model.dropout=0.0"]), &pairs).unwrap();
+    model.params.flat_mut().iter_mut().for_each(|x| *x *= 4.0);
+    let source = model.vocabularies.source.ids("ab");
+    let log_prob = |ids: &[u32]| {
+        let tape = Tape::new(&model.params);
+        let encoded = model.net.encode(&tape, &source, &Axis::new(vec![2])).unwrap();
+        let inputs: Vec<u32> = std::iter::once(START).chain(ids.iter().copied()).collect();
+        let decoded = model.net.decode(&tape, &encoded, &inputs, &Axis::new(vec![inputs.len()])).unwrap();
+        let targets: Vec<u32> = ids.iter().copied().chain([END]).collect();
+        let loss = model.net.cross_entropy(&tape, decoded.readout, &targets, 0.0, 1.0).unwrap();
+        -tape.item(loss)
+    };
+    // Every answer of up to four units.
+    let units: Vec<u32> = (0..model.vocabularies.target.len() as u32).filter(|u| ![START, END].contains(u)).collect();
+    let mut all: Vec<Vec<u32>> = vec![vec![]];
+    for length in 0..4 {
+        let longer: Vec<Vec<u32>> =
+            all.iter().filter(|a| a.len() == length).flat_map(|a| units.iter().map(|&u| [a.as_slice(), &[u]].concat())).collect();
+        all.extend(longer);
+    }
+    let best = all.iter().max_by(|a, b| log_prob(a).total_cmp(&log_prob(b))).unwrap();
+    let options = SearchOptions { beam: 400, length_penalty: 0.0, ..model.search_options() };
+    let found = &search::search_all(&model.net, &model.params, std::slice::from_ref(&source), &options).unwrap()[0][0];
+    assert!((found.log_prob - log_prob(best)).abs() < 1e-4 || found.ids.len() > 4, "{found:?} instead of {best:?}");
+    assert!(found.log_prob >= log_prob(best) - 1e-4);
+}
+
+#[test]
+fn company_changes_no_answer() {
+    let model = reverser(&["model.coverage=features"]);
+    let sources = ["abca", "", "d", "bcadbcadbcad", "ab"];
+    for beam in [1, 3] {
+        let options = SearchOptions { beam, n_best: beam, coverage_penalty: 0.2, ..model.search_options() };
+        let together = model.answer(&sources.map(|s| (s, None)), &options, false).unwrap();
+        for (source, answer) in sources.iter().zip(&together) {
+            let alone = &model.answer(&[(source, None)], &options, false).unwrap()[0];
+            let ids = |a: &Answer| a.hypotheses.iter().map(|h| h.hypothesis.ids.clone()).collect::<Vec<_>>();
+            assert_eq!(ids(alone), ids(answer), "{source}");
+        }
+        assert_eq!(together[1].hypotheses[0].text, "");
+    }
+}
+
+#[test]
+fn draws_follow_the_temperature_and_the_seed() {
+    let model = reverser(&[]);
+    assert!(reversals(30).iter().any(|p| p.source == "cbad"));
+    let draw = |temperature: f64, seed: u64| {
+        let options = SearchOptions { n_best: 20, sample: Some((temperature, seed)), ..model.search_options() };
+        let answer = model.answer(&[("cbad", None)], &options, false).unwrap().remove(0);
+        answer.hypotheses.into_iter().map(|h| h.text).collect::<Vec<_>>()
+    };
+    assert_eq!(draw(0.05, 1), vec!["dabc"; 20]);
+    assert_eq!(draw(3.0, 1), draw(3.0, 1));
+    assert_ne!(draw(3.0, 1), draw(3.0, 2));
+    assert!(draw(3.0, 1).iter().any(|text| text != "dabc"));
+}
+
+#[test]
+fn unknown_words_are_copied_from_where_the_model_looks() {
+    // Names come once each and are unknown to the vocabulary.
+    let words = ["units=words", "min_count=3"];
+    let settings: Vec<String> = ["source", "target"].iter().flat_map(|side| words.map(|w| format!("{side}.{w}"))).collect();
+    let changes: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let learning = ["model.embedding=12", "model.hidden=20", "model.dropout=0.0", "model.start=zeros", "train.rate=0.01", "train.batch=60"];
+    // One word for another, with a name somewhere among them: only the attention tells which source word is the name.
+    let words = [("hello", "bonjour"), ("dear", "cher"), ("well", "bien"), ("cat", "chat"), ("big", "grand")];
+    let sentence = |i: usize| {
+        let mut random = ChaCha8Rng::seed_from_u64(i as u64);
+        let (length, name) = (random.random_range(2..6), random.random_range(0..2));
+        let chosen: Vec<_> = (0..length)
+            .map(|at| match at == name {
+                true => (format!("name{i}"), format!("name{i}")),
+                false => {
+                    let word = words[random.random_range(0..words.len())];
+                    (word.0.to_string(), word.1.to_string())
+                }
+            })
+            .collect();
+        let (source, target): (Vec<String>, Vec<String>) = chosen.into_iter().unzip();
+        pair(&source.join(" "), &target.join(" "), i + 1)
+    };
+    let pairs: Vec<Pair> = (0..150).map(sentence).collect();
+    let mut model = Transducer::new(config(&[&learning[..], &["train.epochs=20"], &changes].concat()), &pairs).unwrap();
+    let examples = model.examples(&pairs);
+    fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+    let answer = |copy| model.answer(&[("dear Ada hello", None)], &model.search_options(), copy).unwrap().remove(0);
+    let (plain, copied) = (answer(false), answer(true));
+    let Hypothesis { ids, attention, .. } = &plain.hypotheses[0].hypothesis;
+    let unknown = ids.iter().position(|&id| id == UNKNOWN).unwrap();
+    let most = (0..3).max_by(|&a, &b| attention[unknown][a].total_cmp(&attention[unknown][b])).unwrap();
+    let word = copied.hypotheses[0].text.split(' ').nth(unknown).unwrap().to_string();
+    assert_eq!(word, ["dear", "Ada", "hello"][most]);
+    assert!(!plain.hypotheses[0].text.contains(&word));
+}
+
+#[test]
+fn rows_of_one_source_are_alternatives_or_running_text() {
+    let pairs = [pair("ab", "ba", 1), pair("ab", "ba", 2), pair("ab", "xx", 3), pair("b", "yy", 4), pair("b", "b", 5)];
+    let answers = ["ba", "ba", "ba", "zz", "zz"].map(String::from);
+    let accuracy = |alternatives: &str| {
+        let model = Transducer::new(config(&[alternatives]), &pairs).unwrap();
+        learn::text_measures(&model.examples(&pairs), &answers, crate::text::UnitKind::Chars).unwrap()[0].value
+    };
+    // Two sources, one of them right; five rows, two of them right.
+    assert_eq!(accuracy("data.alternatives=true"), 0.5);
+    assert_eq!(accuracy("data.alternatives=false"), 0.4);
+}
