@@ -8,7 +8,7 @@ use crate::model::testing::{check_gradient, fit};
 fn bags(count: usize) -> Vec<Bag> {
     let noise = |i: usize| ((i * 37 + 11) % 23) as f32 / 23.0;
     let row = |i: usize, r: usize| {
-        let signal = if i % 2 == 0 && r == i % 3 { 40.0 } else { 10.0 };
+        let signal = if i.is_multiple_of(2) && r == i % 3 { 40.0 } else { 10.0 };
         vec![signal + noise(3 * i + r), 1000.0 * noise(5 * i + 7 * r), 7.0]
     };
     let bag = |i: usize| Bag {
