@@ -21,8 +21,8 @@ fn bags_are_told_apart_by_the_row_that_decides() {
 
 #[test]
 fn examples_are_short() {
-    for text in [include_str!("../examples/bags.rs"), include_str!("../examples/classifier.rs")] {
+    for text in [include_str!("../examples/bags.rs"), include_str!("../examples/classifier.rs"), include_str!("../examples/matcher.rs")] {
         let lines = text.lines().count();
-        assert!(lines <= 60, "{lines} lines");
+        assert!(lines < 60, "{lines} lines");
     }
 }
