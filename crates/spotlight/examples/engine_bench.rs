@@ -1,11 +1,12 @@
-//! One training step of a GRU encoder-decoder with additive attention, timed. `bench/against_torch.py` runs it beside PyTorch.
+//! One training step of a GRU encoder-decoder with additive attention, timed. `bench/against_torch.py` runs it beside PyTorch; with `--composed` the decoder is made
+//! of small operations, one step after the other, and `bench/fused_decoder.py` compares that with the fused one.
 
 use std::time::Instant;
 
-use spotlight::attention::AdditiveDecoder;
+use spotlight::attention::{AttentionConfig, Decoder, DecoderConfig, ScoreKind};
 use spotlight::axis::Axis;
 use spotlight::nn::{Embedding, Linear, Rnn, RnnConfig};
-use spotlight::params::{Init, Params};
+use spotlight::params::Params;
 use spotlight::tape::{Tape, Var};
 use spotlight::train::optim::{Optimiser, Rule, clip_scale, global_norm};
 use spotlight::train::parallel::Shards;
@@ -15,8 +16,8 @@ struct Model {
     source: Embedding,
     target: Embedding,
     encoder: Rnn,
-    keys: Linear,
-    decoder: AdditiveDecoder,
+    decoder: Decoder,
+    composed: bool,
     output: Linear,
 }
 
@@ -30,26 +31,28 @@ struct Part {
 }
 
 impl Model {
-    fn new(params: &mut Params<f32>, vocabulary: usize, embedding: usize, hidden: usize) -> Self {
+    fn new(params: &mut Params<f32>, vocabulary: usize, embedding: usize, hidden: usize, composed: bool) -> Result<Self> {
         let source = Embedding::new(params, "source", vocabulary, embedding);
         let target = Embedding::new(params, "target", vocabulary, embedding);
         let encoder = Rnn::new(params, "encoder", RnnConfig::new(Cell::Gru, embedding, hidden));
-        let keys = Linear::without_bias(params, "attention.memory", hidden, hidden);
-        let query = Linear::without_bias(params, "attention.query", hidden, hidden).weight;
-        let v = params.add("attention.v", &[hidden], Init::Glorot);
-        let cell = Rnn::new(params, "decoder", RnnConfig::new(Cell::Gru, embedding + hidden, hidden)).layers[0][0];
+        let attention = Some(AttentionConfig::new(ScoreKind::Additive));
+        let decoder = DecoderConfig { attention, ..DecoderConfig::new(Cell::Gru, embedding, hidden, hidden) };
+        let decoder = Decoder::new(params, "decoder", decoder)?;
         let output = Linear::new(params, "output", 2 * hidden, vocabulary);
-        Model { source, target, encoder, keys, decoder: AdditiveDecoder { query, v, cell }, output }
+        Ok(Model { source, target, encoder, decoder, composed, output })
     }
 
     fn loss(&self, tape: &Tape<f32>, part: &Part, scale: f64) -> Result<Var> {
         let x = tape.on_axis(self.source.forward(tape, &part.source)?, &part.source_axis)?;
-        let memory = self.encoder.forward(tape, x)?;
-        let keys = self.keys.forward(tape, memory.states)?;
+        let read = self.encoder.forward(tape, x)?;
+        let memory = self.decoder.prepare(tape, read.states)?;
+        let start = self.decoder.start(tape, &memory, part.source_axis.items(), &[read.layers[0].last], &[])?;
         let y = tape.on_axis(self.target.forward(tape, &part.inputs)?, &part.target_axis)?;
-        let decoded = self.decoder.forward(tape, y, keys, memory.states, memory.layers[0].last, None)?;
-        let readout = tape.concat(&[decoded.states, decoded.contexts])?;
-        tape.cross_entropy(readout, self.output.weight, self.output.bias, &part.targets, 0.0, scale)
+        let decoded = match self.composed {
+            false => self.decoder.teacher_forced(tape, y, &memory, &start)?,
+            true => self.decoder.step_by_step(tape, y, &memory, &start)?,
+        };
+        tape.cross_entropy(decoded.readout, self.output.weight, self.output.bias, &part.targets, 0.0, scale)
     }
 }
 
@@ -85,7 +88,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
 
     let mut params = Params::<f32>::new(1);
-    let model = Model::new(&mut params, vocabulary, embedding, hidden);
+    let model = Model::new(&mut params, vocabulary, embedding, hidden, arguments.iter().any(|a| a == "--composed"))?;
     let units = |seed: usize, count: usize| (0..count).map(|i| ((i * 7919 + seed * 104_729) % vocabulary) as u32).collect::<Vec<u32>>();
     let parts: Vec<Part> = (0..shards)
         .map(|shard| {
