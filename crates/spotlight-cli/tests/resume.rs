@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use common::{Place, command, err, run};
@@ -87,4 +88,56 @@ fn a_checkpoint_of_other_data_is_refused() {
     let output = run(&place, &["train", "--resume", "--out", "model"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("other settings or other data"), "{}", err(&output));
+}
+
+#[test]
+fn ctrl_c_saves_and_resuming_ends_at_the_same_bytes() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 400);
+    let output = run(&place, &arguments("undisturbed", &[]));
+    assert!(output.status.success(), "{}", err(&output));
+    let child = command(&place, &arguments("stopped", &[])).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // The folder is there before the first batch; a moment later the run is in the midst of one.
+    while !place.path("stopped").join("config.toml").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert!(err(&output).contains("--resume"), "{}", err(&output));
+    assert!(place.path("stopped").join("model.safetensors").exists());
+    let output = run(&place, &["train", "--resume", "--out", "stopped"]);
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(model(&place, "stopped") == model(&place, "undisturbed"), "the resumed run ended elsewhere");
+}
+
+#[test]
+fn a_loss_that_is_no_number_stops_the_run_and_keeps_what_was_good() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 200);
+    let wild = ["--set", "train.rate=1e30", "--set", "train.clip=0", "--set", "train.schedule=constant", "--set", "train.warmup=0"];
+    let output = run(&place, &arguments("wild", &wild));
+    let message = err(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    for part in ["at step 2", "(lines ", "largest gradient: not a number in ", "There is no checkpoint yet"] {
+        assert!(message.contains(part), "{part:?} is not in {message:?}");
+    }
+    // With a checkpoint after every batch the one of step 1 is kept, and can be read.
+    let output = command(&place, &arguments("kept", &wild)).env("SPOTLIGHT_CHECKPOINT_MS", "0").output().unwrap();
+    assert!(err(&output).contains("The last good state is in kept/checkpoint/state.safetensors"), "{}", err(&output));
+    let again = run(&place, &["train", "--resume", "--out", "kept"]);
+    assert!(err(&again).contains("at step 2"), "{}", err(&again));
+}
+
+#[test]
+fn a_run_that_gets_no_better_stops_early() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 60);
+    let extra = ["--set", "train.epochs=500", "--set", "train.patience=2", "--set", "train.rate=1e-9"];
+    let output = run(&place, &arguments("model", &extra));
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(common::out(&output).contains("no better since"), "{}", common::out(&output));
+    let lines = std::fs::read_to_string(place.path("model/metrics.jsonl")).unwrap().lines().count();
+    assert_eq!(lines, 3, "one evaluation that is the best so far and two that are not better");
 }

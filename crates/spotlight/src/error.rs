@@ -67,8 +67,8 @@ pub enum Error {
     },
     /// The loss or the gradient is not a number any more.
     #[error(
-        "the loss is not a number at step {step} (lines {} of the training data; largest gradient: {gradient}). The last good state is in {}: lower train.rate or train.clip and start again",
-        brief_list(lines), checkpoint.display()
+        "the loss is not a number at step {step} (lines {} of the training data; largest gradient: {gradient}). {}; lower train.rate or train.clip and start again",
+        brief_list(lines), kept.as_ref().map_or_else(|| "There is no checkpoint yet".into(), |k| format!("The last good state is in {}", k.display()))
     )]
     NotFinite {
         /// The step.
@@ -77,8 +77,8 @@ pub enum Error {
         lines: Vec<usize>,
         /// The largest gradient and its parameter.
         gradient: String,
-        /// The last checkpoint.
-        checkpoint: PathBuf,
+        /// The last checkpoint, if there is one.
+        kept: Option<PathBuf>,
     },
     /// Something in the data.
     #[error(transparent)]

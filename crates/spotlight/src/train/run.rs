@@ -169,7 +169,8 @@ impl Run<'_> {
                     loss: state.progress.loss / state.progress.targets.max(1) as f64,
                 });
                 let stop = self.stop.load(Ordering::Relaxed);
-                if stop || saved.elapsed() > self.checkpoint_every {
+                // Weights that have just gone astray are found out by the next batch; they must not replace the last good ones.
+                if (stop || saved.elapsed() > self.checkpoint_every) && params.flat().iter().all(|w| w.is_finite()) {
                     state.progress.seconds = before + start.elapsed().as_secs_f64();
                     state.save(&path, params)?;
                     saved = Instant::now();
@@ -231,7 +232,7 @@ impl Run<'_> {
                 step: state.progress.step + 1,
                 lines,
                 gradient: largest(params, gradient),
-                checkpoint: checkpoint_path(self.folder),
+                kept: Some(checkpoint_path(self.folder)).filter(|path| path.exists()),
             });
         }
         let scale = if s.clip > 0.0 { clip_scale(norm, s.clip) } else { 1.0 };
