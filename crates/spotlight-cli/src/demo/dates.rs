@@ -9,7 +9,7 @@ use spotlight::model::seq2seq::config::{CellName, Start};
 use spotlight::model::seq2seq::{Config, SearchOptions, Transducer};
 use spotlight::numeric::numeric_gradient;
 use spotlight::text::Pair;
-use spotlight::train::optim::{Optimiser, Rule};
+use spotlight::train::optim::{Optimiser, Rule, clip_scale, global_norm};
 use spotlight::train::settings::ScheduleName;
 use spotlight::train::{Evaluation, Learner, Tick, TrainSettings, Watch};
 use spotlight::view::{Page, ascii};
@@ -64,9 +64,9 @@ impl Dates {
         let split = dates::examples(8000, 500, seed);
         let (train, test) = (of(&split.train), of(&split.test));
         let config = config(seed, 32, 96, TrainSettings { epochs: 8, batch: 1600, rate: 4e-3, ..TrainSettings::default() });
-        explain(&config, &train, &test)?;
+        explain(&config, &train, &test, dates::FORMS.len())?;
         let stage = Stage::new(self.out.as_ref(), "dates")?;
-        stage.train(config, &train, &test, &mut Table { header: false })
+        stage.train(config, &train, &test, &mut Table)
     }
 }
 
@@ -85,13 +85,13 @@ fn config(seed: u64, embedding: usize, hidden: usize, train: TrainSettings) -> C
     config
 }
 
-fn explain(config: &Config, train: &[Pair], test: &[Pair]) -> Result<()> {
+fn explain(config: &Config, train: &[Pair], test: &[Pair], forms: usize) -> Result<()> {
     say("Verbose dates to ISO dates, character by character.")?;
     say(format_args!(
-        "  {} dates to learn from, {} others to test with, in {} forms, such as",
+        "  {} dates to learn from, {} others to test with, in {forms} form{}, such as",
         grouped(train.len()),
         grouped(test.len()),
-        dates::FORMS.len()
+        if forms == 1 { "" } else { "s" }
     ))?;
     for pair in test.iter().take(3) {
         say(format_args!("    {:<28} -> {}", pair.source, pair.target))?;
@@ -101,13 +101,10 @@ fn explain(config: &Config, train: &[Pair], test: &[Pair]) -> Result<()> {
 }
 
 /// The table of the seed: epoch, loss of a date, test accuracy.
-struct Table {
-    header: bool,
-}
+struct Table;
 
 impl Table {
-    fn row(&mut self, epoch: u64, loss: f64, accuracy: f64) -> Result<()> {
-        self.header = true;
+    fn row(&self, epoch: u64, loss: f64, accuracy: f64) -> Result<()> {
         say(format_args!("epoch {epoch:>3} | loss {loss:>7.4} | test accuracy {accuracy:.2}"))
     }
 }
@@ -122,21 +119,35 @@ impl Watch for Table {
     }
 }
 
-/// Trains a small model without a single backward pass.
+/// Trains a small model without a single backward pass, on dates of one form.
 fn numeric(seed: u64) -> Result<Transducer> {
-    const EPOCHS: u64 = 40;
+    const EPOCHS: u64 = 30;
     const BATCH: usize = 16;
-    let split = dates::examples(160, 100, seed);
-    let (train, test) = (of(&split.train), of(&split.test));
-    let config = config(seed, 6, 10, TrainSettings::default());
-    explain(&config, &train, &test)?;
+    const RATE: f64 = 0.03;
+    let one_form = |examples: &[dates::Example], count: usize| {
+        let mut kept = of(examples);
+        kept.retain(|pair| is_plain(&pair.source));
+        kept.truncate(count);
+        kept
+    };
+    let split = dates::examples(20_000, 5_000, seed);
+    let (train, test) = (one_form(&split.train, 240), one_form(&split.test, 100));
+    let mut config = config(seed, 8, 16, TrainSettings { warmup: 10, ..TrainSettings::default() });
+    config.model.bidirectional = false;
+    config.model.alignment = 6;
+    explain(&config, &train, &test, 1)?;
     let mut model = Transducer::new(config, &train)?;
-    say(format_args!("  {} parameters, each nudged up and down for every step: no backward pass\n", grouped(model.params.len())))?;
+    say(format_args!(
+        "  {} parameters, each nudged up and down at every step: no backward pass. This takes some minutes\n",
+        grouped(model.params.len())
+    ))?;
     let learner = model.learner();
     let (train, test) = (model.examples(&train), model.examples(&test));
     let mut params = model.params.cast::<f64>();
     let mut adam = Optimiser::new(Rule::ADAM, params.len());
-    let mut table = Table { header: false };
+    let table = Table;
+    let batches = train.len().div_ceil(BATCH) as u64;
+    let schedule = model.config.train.schedule(EPOCHS * batches);
     for epoch in 1..=EPOCHS {
         let mut total = 0.0;
         for batch in train.chunks(BATCH) {
@@ -149,14 +160,24 @@ fn numeric(seed: u64) -> Result<Transducer> {
             };
             total += loss(&params)?;
             let slopes = numeric_gradient(&params, 1e-4, loss)?;
-            adam.step(params.flat_mut(), &slopes, 0.02, 1.0);
+            let clip = clip_scale(global_norm(&slopes), 1.0);
+            adam.step(params.flat_mut(), &slopes, RATE * schedule.factor(adam.steps() + 1), clip);
         }
         if epoch == 1 || epoch.is_multiple_of(5) {
             let measures = learner.measure(&params.cast(), &test)?;
             let accuracy = measures.iter().find(|m| m.name == "accuracy").map_or(0.0, |m| m.value);
-            table.row(epoch, total / train.chunks(BATCH).len() as f64, accuracy)?;
+            table.row(epoch, total / batches as f64, accuracy)?;
         }
     }
     model.params = params.cast();
     Ok(model)
+}
+
+/// Whether a date has the form of `march 15, 2024`: a whole month, a day, a year.
+fn is_plain(date: &str) -> bool {
+    let words: Vec<&str> = date.split(' ').collect();
+    matches!(words[..], [month, day, year]
+        if (month == "may" || month.len() > 3) && month.chars().all(char::is_alphabetic)
+            && day.strip_suffix(',').is_some_and(|d| d.parse::<u8>().is_ok())
+            && year.len() == 4)
 }

@@ -130,7 +130,7 @@ impl TrainSettings {
     }
 
     /// The schedule for a run of `total` steps.
-    pub(super) fn schedule(&self, total: u64) -> Schedule {
+    pub fn schedule(&self, total: u64) -> Schedule {
         match self.schedule {
             ScheduleName::Constant | ScheduleName::Plateau => Schedule::Warmup { warmup: self.warmup },
             ScheduleName::InverseSqrt => Schedule::InverseSqrt { warmup: self.warmup },
