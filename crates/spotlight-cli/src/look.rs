@@ -36,6 +36,9 @@ pub struct Look {
     /// Pixels for each unit of a PNG
     #[arg(long, default_value_t = 2.0)]
     scale: f32,
+    /// Let the colours end at the largest weight instead of 1, for long texts; the legend says where
+    #[arg(long)]
+    stretch: bool,
     /// Merge subwords to words
     #[arg(long)]
     words: bool,
@@ -108,6 +111,7 @@ impl Look {
             }
         };
         let page = Page::new(pictures)?;
+        let page = if self.stretch { page.stretched() } else { page };
         let file = self.output.as_deref();
         match self.format {
             // A file is no terminal: what is written there has no colours.

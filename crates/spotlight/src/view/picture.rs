@@ -192,6 +192,20 @@ pub enum Picture {
     Bag(Bag),
 }
 
+impl Picture {
+    /// The largest weight; 0 without any.
+    pub(crate) fn largest(&self) -> f32 {
+        let most = |weights: &[f32]| weights.iter().copied().fold(0.0, f32::max);
+        let of = |rows: &Weights| rows.iter().map(|row| most(row)).fold(0.0, f32::max);
+        match self {
+            Picture::Matrix(it) => it.heads.iter().map(of).fold(0.0, f32::max),
+            Picture::Shaded(it) => of(&it.text.heads),
+            Picture::Match(it) => of(&it.question.heads).max(of(&it.answer.heads)).max(it.cross.as_ref().map_or(0.0, of)),
+            Picture::Bag(it) => most(&it.weights),
+        }
+    }
+}
+
 impl From<Matrix> for Picture {
     fn from(matrix: Matrix) -> Self {
         Picture::Matrix(matrix)
