@@ -230,7 +230,9 @@ fn a_shaded_text_has_the_numbers_of_the_answer() {
     let heads = table(&answer["attention"]);
     assert_eq!((heads.len(), heads[0].len()), (3, 4));
     let probabilities: Vec<f32> = answer["probabilities"].as_object().unwrap().values().map(|p| p.to_string().parse().unwrap()).collect();
-    let named = |form: &Value| -> Vec<f32> { form["probabilities"].as_array().unwrap().iter().map(|p| p[1].to_string().parse().unwrap()).collect() };
+    let named = |form: &Value| -> Vec<f32> {
+        form["probabilities"].as_array().unwrap().iter().map(|p| p[1].to_string().parse().unwrap()).collect()
+    };
     let (json, page) = (&looked(&place, text, &[])[0], &in_page(&place, text, &[])[0]);
     let (svg, drawn) = in_svg(&place, text, &[]);
     for form in [json, page] {
@@ -251,6 +253,10 @@ fn a_shaded_text_has_the_numbers_of_the_answer() {
         assert_eq!(table(&looked(&place, text, &["--head", &number])[0]["heads"]), [head.clone()]);
         assert_eq!(tooltips(&in_svg(&place, text, &["--head", &number]).0), *head);
     }
+    // Colours that end at the largest weight: the legend says so, the numbers stay.
+    let look = |extra: &[&str]| right(&place, &[&["look", "model", text, "--format", "ascii"], extra].concat());
+    assert!(look(&[]).contains("@\" 1\n") && look(&["--stretch"]).contains("@\" 0."), "{}", look(&["--stretch"]));
+    assert_eq!(&looked(&place, text, &["--stretch"])[0], json);
     wrong(&place, &["look", "model", text, "--head", "4"], "there is no head 4: this model has --head 1 to 3");
     wrong(&place, &["look", "model", text, "--head", "0"], "--head");
 }
@@ -364,4 +370,29 @@ fn one_head_of_a_bag() {
     let mean: Vec<f32> = heads[0].iter().zip(&heads[1]).map(|(a, b)| (a + b) / 2.0).collect();
     assert!(weights(&[]).iter().zip(mean).all(|(shown, mean)| (shown - mean).abs() < 1e-6));
     wrong(&place, &["look", "model", "bags.csv", "--head", "3"], "there is no head 3: this model has --head 1 to 2");
+}
+
+/// A pipe is no terminal: no colours, and lines of at most 80 columns.
+#[test]
+fn pipes_get_plain_narrow_lines() {
+    let place = Place::new();
+    classifier(&place, &["model.heads=2"]);
+    let long = "the room is great and ".repeat(12);
+    let drawings = [
+        right(&place, &["look", "model", &long]),
+        right(&place, &["look", "model", &long, "--format", "ascii"]),
+        right(&place, &["look", "model", "--file", "texts.tsv"]),
+        right(&place, &["plot", "model"]),
+    ];
+    for drawing in &drawings {
+        assert!(!drawing.contains('\u{1b}'));
+        assert!(drawing.lines().all(|line| line.chars().count() <= 80), "{drawing}");
+    }
+    assert!(drawings[2].contains("120 of 120"), "a picture for each line");
+    assert!(drawings[3].contains("dev loss") && drawings[3].contains("accuracy"), "{}", drawings[3]);
+
+    let svg = right(&place, &["plot", "model", "--format", "svg"]);
+    assert!(svg.starts_with("<svg") && svg.contains("dev loss"));
+    right(&place, &["plot", "model", "--format", "png", "-o", "plot.png"]);
+    assert!(std::fs::read(place.path("plot.png")).unwrap().starts_with(b"\x89PNG"));
 }

@@ -34,7 +34,7 @@ impl textual::Paint for Shades {
     }
 
     fn column(&self, label: usize, narrow: bool) -> usize {
-        if narrow { 1 } else { label.max(1) + 1 }
+        if narrow && label <= 1 { 1 } else { label.max(1) + 1 }
     }
 
     fn narrow(&self) -> usize {

@@ -95,7 +95,11 @@ impl textual::Paint for Blocks {
     }
 
     fn column(&self, label: usize, narrow: bool) -> usize {
-        if narrow { 2 } else { label.max(4) + 1 }
+        match narrow {
+            true if label <= 2 => 2,
+            true => label + 1,
+            false => label.max(4) + 1,
+        }
     }
 
     fn narrow(&self) -> usize {

@@ -98,7 +98,7 @@ fn every_column_is_in_one_panel() {
     let drawing = ascii::draw(&page(samples::diagonal(2, 200)), 80);
     let header: String = drawing.lines().filter(|line| line.starts_with("     ") && !line.contains('-')).map(str::trim).collect();
     assert_eq!(header, samples::diagonal(2, 200).source.concat());
-    assert!(drawing.contains("columns 1-74 of 200"), "{drawing}");
+    assert!(drawing.contains("columns 1-67 of 200"), "{drawing}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::cells;
 use super::pen::{Fragment, Style, flow, text_width};
 use super::{MARGIN, WIDEST};
-use crate::view::label::{self, Label};
 use crate::view::Matrix;
+use crate::view::label::{self, Label};
 use crate::view::scale::{self, Scale};
 
 const TITLE: f64 = 15.0;
