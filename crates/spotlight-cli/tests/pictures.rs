@@ -250,7 +250,7 @@ fn a_shaded_text_has_the_numbers_of_the_answer() {
     // One head large.
     for (i, head) in heads.iter().enumerate() {
         let number = (i + 1).to_string();
-        assert_eq!(table(&looked(&place, text, &["--head", &number])[0]["heads"]), [head.clone()]);
+        assert_eq!(table(&looked(&place, text, &["--head", &number])[0]["heads"]), std::slice::from_ref(head));
         assert_eq!(tooltips(&in_svg(&place, text, &["--head", &number]).0), *head);
     }
     // Colours that end at the largest weight: the legend says so, the numbers stay.
@@ -277,8 +277,8 @@ fn a_match_has_the_numbers_of_the_answer() {
         let (question, answered) = (numbers(&answer["attention"]["question"]), numbers(&answer["attention"]["answer"]));
         let (json, page, drawn) = (&looked(&place, input, &[])[0], &in_page(&place, input, &[])[0], &in_svg(&place, input, &[]).1[0]);
         for form in [json, page] {
-            assert_eq!(table(&form["question"]["heads"]), [question.clone()]);
-            assert_eq!(table(&form["answer"]["heads"]), [answered.clone()]);
+            assert_eq!(table(&form["question"]["heads"]), std::slice::from_ref(&question));
+            assert_eq!(table(&form["answer"]["heads"]), std::slice::from_ref(&answered));
             assert_eq!((&form["question"]["tokens"], &form["answer"]["tokens"]), (&answer["question_tokens"], &answer["answer_tokens"]));
         }
         assert_eq!((table(&drawn["question"]), table(&drawn["answer"])), (vec![question.clone()], vec![answered.clone()]));
