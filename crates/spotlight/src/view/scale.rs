@@ -68,9 +68,9 @@ impl Scale {
         if !(largest > 0.0 && largest < 1.0) {
             return Scale::default();
         }
-        // Counted in f64, in which the weight itself is exact and rounding errors are far smaller than the last digit.
+        // A weight of 0.3 is a little more than that as f32; the slack is more than such errors and less than the eye tells apart.
         let unit = 10f64.powf(1.0 - f64::from(largest).log10().floor());
-        Scale { top: ((f64::from(largest) * unit - 1e-6).ceil() / unit) as f32 }
+        Scale { top: ((f64::from(largest) * unit - 1e-4).ceil() / unit) as f32 }
     }
 
     /// The weight at the bright end.
