@@ -36,14 +36,51 @@ pub struct Look {
     /// Pixels for each unit of a PNG
     #[arg(long, default_value_t = 2.0)]
     scale: f32,
+    /// Let the colours end at the largest weight instead of 1, for long texts; the legend says where
+    #[arg(long)]
+    stretch: bool,
     /// Merge subwords to words
     #[arg(long)]
     words: bool,
-    /// Of a file of bags, only this one
-    #[arg(long, value_name = "ID")]
-    bag: Option<String>,
+    /// Of several heads only this one, counted from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    head: Option<u16>,
+    #[command(flatten)]
+    bags: Bags,
     #[command(flatten)]
     search: Search,
+}
+
+/// Options for bags.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Bags {
+    /// Of a file of bags, only this one
+    #[arg(long, value_name = "ID")]
+    pub bag: Option<String>,
+    /// The features of a row are the pixels of an image, line by line, such as 8x8
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub image: Option<(usize, usize)>,
+    /// The heaviest rows of a bag first
+    #[arg(long)]
+    pub sort: bool,
+}
+
+impl Bags {
+    /// An error if any of them is given: the model reads no bags.
+    fn none(&self) -> Result<()> {
+        let given = [("--bag", self.bag.is_some()), ("--image", self.image.is_some()), ("--sort", self.sort)];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(WrongUsage(format!("{name} goes with models for bags")).into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads `8x8`: pixels across and down.
+fn size(text: &str) -> Result<(usize, usize), String> {
+    let side = |text: &str| text.parse().ok().filter(|&pixels: &usize| pixels > 0);
+    let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+    sides.ok_or_else(|| "expected pixels across and down, such as 8x8".into())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -60,13 +97,21 @@ impl Look {
     /// Runs the command.
     pub fn run(&self, common: &Common) -> Result<()> {
         let model = AnyModel::load(&self.model)?;
+        if !matches!(model, AnyModel::Bags(_)) {
+            self.bags.none()?;
+        }
+        let head = self.head.map(usize::from);
         let pictures = match &model {
             AnyModel::Seq2seq(model) => self.seq2seq(model, common)?,
-            AnyModel::Classify(model) => tasks::classify::look(model, &self.lines()?, self.words)?,
-            AnyModel::Match(model) => tasks::matching::look(model, &self.path(), &self.lines()?, self.words)?,
-            AnyModel::Bags(model) => tasks::bags::look(model, self.input.as_deref(), self.file.as_deref(), self.bag.as_deref())?,
+            AnyModel::Classify(model) => tasks::classify::look(model, &self.lines()?, self.words, head)?,
+            AnyModel::Match(model) => tasks::matching::look(model, &self.path(), &self.lines()?, self.words, head)?,
+            AnyModel::Bags(model) => {
+                let file = self.file.clone().or(self.input.as_ref().map(PathBuf::from)).unwrap_or_default();
+                tasks::bags::look(model, &file, &self.bags, head)?
+            }
         };
         let page = Page::new(pictures)?;
+        let page = if self.stretch { page.stretched() } else { page };
         let file = self.output.as_deref();
         match self.format {
             // A file is no terminal: what is written there has no colours.
@@ -114,7 +159,11 @@ impl Look {
         }
         let borrowed: Vec<(&str, Option<&str>)> = sources.iter().map(|(s, f)| (s.as_str(), f.as_deref())).collect();
         let answers = model.answer(&borrowed, &options, self.search.copy_unknown)?;
-        Ok(answers.iter().flat_map(|a| matrices(a, self.words)).map(Picture::from).collect())
+        let mut found: Vec<Matrix> = answers.iter().flat_map(|a| matrices(a, self.words)).collect();
+        for matrix in &mut found {
+            tasks::only_head(&mut matrix.heads, self.head.map(usize::from))?;
+        }
+        Ok(found.into_iter().map(Picture::from).collect())
     }
 }
 
@@ -145,4 +194,24 @@ pub fn groups(words: &[usize]) -> Vec<std::ops::Range<usize>> {
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_images() {
+        assert_eq!(size("8x8"), Ok((8, 8)));
+        assert_eq!(size("28x1"), Ok((28, 1)));
+        for wrong in ["", "8", "x", "8x", "0x8", "8x0", "-1x8", "8x8x3", "8 x 8"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn neighbours_of_one_word() {
+        assert_eq!(groups(&[0, 0, 1, 2, 2]), [0..2, 2..3, 3..5]);
+        assert!(groups(&[]).is_empty());
+    }
 }

@@ -145,7 +145,14 @@ pub fn answer_json(answer: &Answer) -> serde_json::Value {
         .iter()
         .map(|h| {
             let found = &h.hypothesis;
-            json!({"text": h.text, "tokens": h.tokens, "log_prob": found.log_prob, "score": found.score, "attention": found.attention})
+            json!({
+                "text": h.text,
+                "tokens": h.tokens,
+                "probabilities": found.probabilities,
+                "log_prob": found.log_prob,
+                "score": found.score,
+                "attention": found.attention,
+            })
         })
         .collect();
     json!({"source": answer.source, "source_tokens": answer.source_tokens, "hypotheses": hypotheses})

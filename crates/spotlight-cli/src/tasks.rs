@@ -79,6 +79,17 @@ fn by_words(text: &Weighted, words: &[usize]) -> Weighted {
     Weighted { tokens: groups.iter().map(|g| text.tokens[g.clone()].concat()).collect(), heads: text.heads.iter().map(sums).collect() }
 }
 
+/// Keeps one of several heads, counted from 1, if one is asked for.
+pub fn only_head<T: Clone>(heads: &mut Vec<T>, number: Option<usize>) -> Result<()> {
+    let Some(number) = number else { return Ok(()) };
+    let head = number.checked_sub(1).and_then(|index| heads.get(index)).cloned();
+    *heads = vec![head.ok_or_else(|| {
+        let range = if heads.len() == 1 { "--head 1 only".into() } else { format!("--head 1 to {}", heads.len()) };
+        WrongUsage(format!("there is no head {number}: this model has {range}"))
+    })?];
+    Ok(())
+}
+
 /// An error if there are no weights to draw.
 fn need_attention(pooling: &PoolingSection) -> Result<()> {
     if pooling.pooling == "last" {

@@ -1,6 +1,6 @@
 //! Models for bags: sets of rows of numbers in, labels and the rows that decided out.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -9,10 +9,11 @@ use spotlight::model::bags::{self, Answer, BagModel, Config};
 use spotlight::model::folder;
 use spotlight::text::{Bag, read};
 use spotlight::train::Learner;
-use spotlight::view::Picture;
+use spotlight::view::{self, Images, Picture};
 
-use super::measured;
+use super::{measured, only_head};
 use crate::Common;
+use crate::look::Bags as Options;
 use crate::output::{WrongUsage, grouped, print, say};
 use crate::train::{STOP, Train, catch_interrupt, parts};
 
@@ -116,14 +117,26 @@ pub fn eval(model: &BagModel, file: &Path) -> Result<(Report, Option<Confusion>)
 }
 
 /// The bags of a file, or one of them, with a weight for each row.
-pub fn look(model: &BagModel, input: Option<&str>, file: Option<&Path>, only: Option<&str>) -> Result<Vec<Picture>> {
-    let path = file.map(PathBuf::from).or(input.map(PathBuf::from)).unwrap_or_default();
-    let mut bags = bags_of(model, &path)?;
-    if let Some(only) = only {
-        bags.retain(|b| b.id == only);
+pub fn look(model: &BagModel, file: &Path, options: &Options, head: Option<usize>) -> Result<Vec<Picture>> {
+    let mut bags = bags_of(model, file)?;
+    if let Some(only) = &options.bag {
+        bags.retain(|b| b.id == *only);
         if bags.is_empty() {
-            return Err(WrongUsage(format!("{} has no bag {only:?}", path.display())).into());
+            return Err(WrongUsage(format!("{} has no bag {only:?}", file.display())).into());
         }
     }
-    Ok(model.answer(&bags)?.iter().map(|a| a.picture().into()).collect())
+    let features = model.standard.width();
+    if let Some((width, height)) = options.image
+        && width.checked_mul(height) != Some(features)
+    {
+        return Err(WrongUsage(format!("--image {width}x{height} does not fit: the rows have {features} features")).into());
+    }
+    let mut answers = model.answer(&bags)?;
+    let draw = |(answer, bag): (&mut Answer, Bag)| {
+        only_head(&mut answer.attention, head)?;
+        let images = options.image.map(|(width, height)| Images { width, height, pixels: bag.rows });
+        let picture = view::Bag { images, ..answer.picture() };
+        Ok(if options.sort { picture.sorted() } else { picture }.into())
+    };
+    answers.iter_mut().zip(bags).map(draw).collect()
 }

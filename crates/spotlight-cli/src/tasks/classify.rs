@@ -13,7 +13,7 @@ use spotlight::text::{Labelled, Line, Lines, TextError, read};
 use spotlight::train::Learner;
 use spotlight::view::Picture;
 
-use super::{by_words, measured};
+use super::{by_words, measured, only_head};
 use crate::Common;
 use crate::output::{grouped, say};
 use crate::predict::CHUNK;
@@ -115,15 +115,16 @@ pub fn eval(model: &Classifier, file: &Path) -> Result<(Report, Option<Confusion
 }
 
 /// The texts shaded by their weights.
-pub fn look(model: &Classifier, lines: &[Line], words: bool) -> Result<Vec<Picture>> {
+pub fn look(model: &Classifier, lines: &[Line], words: bool, head: Option<usize>) -> Result<Vec<Picture>> {
     super::need_attention(&model.config.model.pooling)?;
     let texts: Vec<&str> = lines.iter().map(text_of).collect();
     let shaded = |answer: &Answer| {
         let mut picture = answer.picture();
+        only_head(&mut picture.text.heads, head)?;
         if words {
             picture.text = by_words(&picture.text, &answer.words);
         }
-        picture.into()
+        Ok(picture.into())
     };
-    Ok(model.answer(&texts)?.iter().map(shaded).collect())
+    model.answer(&texts)?.iter().map(shaded).collect()
 }

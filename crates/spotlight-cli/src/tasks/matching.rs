@@ -13,7 +13,7 @@ use spotlight::text::{Line, Lines, Question, read};
 use spotlight::train::Learner;
 use spotlight::view::Picture;
 
-use super::{by_words, measured};
+use super::{by_words, measured, only_head};
 use crate::Common;
 use crate::output::{WrongUsage, grouped, say};
 use crate::train::{Train, parts};
@@ -134,17 +134,21 @@ pub fn eval(model: &Matcher, file: &Path) -> Result<Report> {
     Ok(report)
 }
 
-/// Both texts shaded by their weights.
-pub fn look(model: &Matcher, path: &Path, lines: &[Line], words: bool) -> Result<Vec<Picture>> {
+/// Both texts shaded by their weights; if the question asks the answer, also the weight of each pair of their units.
+pub fn look(model: &Matcher, path: &Path, lines: &[Line], words: bool, head: Option<usize>) -> Result<Vec<Picture>> {
     super::need_attention(&model.config.model.pooling)?;
     let rows = rows(path, lines, model.config.data.id_column)?;
+    let asked = model.config.asked().is_some();
     let matched = |answer: &Answer| {
         let mut picture = answer.picture();
+        only_head(&mut picture.question.heads, head)?;
+        only_head(&mut picture.answer.heads, head)?;
         if words {
             picture.question = by_words(&picture.question, &answer.question_words);
             picture.answer = by_words(&picture.answer, &answer.answer_words);
         }
-        picture.into()
+        picture.cross = asked.then(|| picture.pairs());
+        Ok(picture.into())
     };
-    Ok(model.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?.iter().map(matched).collect())
+    model.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?.iter().map(matched).collect()
 }

@@ -7,15 +7,17 @@
 //! ```
 
 use super::label::{self, Label};
-use super::scale::{SHADES, shade, short};
+use super::scale::{SHADES, Scale, shade, short};
 use super::{Page, textual};
 
 /// Draws a page in at most `width` columns. Other characters than ASCII are escaped, as in `\u{e9}`.
 pub fn draw(page: &Page, width: usize) -> String {
-    textual::draw(page, &Shades, width)
+    textual::draw(page, &Shades { scale: page.scale() }, width)
 }
 
-struct Shades;
+struct Shades {
+    scale: Scale,
+}
 
 impl textual::Paint for Shades {
     fn unit(&self, unit: &str, columns: usize) -> Label {
@@ -32,7 +34,7 @@ impl textual::Paint for Shades {
     }
 
     fn column(&self, label: usize, narrow: bool) -> usize {
-        if narrow { 1 } else { label.max(1) + 1 }
+        if narrow && label <= 1 { 1 } else { label.max(1) + 1 }
     }
 
     fn narrow(&self) -> usize {
@@ -43,7 +45,7 @@ impl textual::Paint for Shades {
         let cell = |(&weight, &width): (&f32, &usize)| {
             // Columns of words keep a gap between them.
             let gap = usize::from(width > 1);
-            String::from(shade(weight)).repeat(width - gap) + &" ".repeat(gap)
+            String::from(shade(self.scale.share(weight))).repeat(width - gap) + &" ".repeat(gap)
         };
         weights.iter().zip(widths).map(cell).collect()
     }
@@ -53,11 +55,11 @@ impl textual::Paint for Shades {
     }
 
     fn strip(&self, weight: f32, width: usize) -> String {
-        format!("{:^width$}", format!("{} {}", shade(weight), short(weight)))
+        format!("{:^width$}", format!("{} {}", shade(self.scale.share(weight)), short(weight)))
     }
 
     fn bar(&self, weight: f32, width: usize) -> String {
-        let filled = ((weight * width as f32).round() as usize).min(width);
+        let filled = ((self.scale.share(weight) * width as f32).round() as usize).min(width);
         "#".repeat(filled) + &" ".repeat(width - filled)
     }
 
@@ -79,6 +81,6 @@ impl textual::Paint for Shades {
 
     fn legend(&self) -> String {
         let shades: String = SHADES.iter().collect();
-        format!("0 \"{shades}\" 1")
+        format!("0 \"{shades}\" {}", self.scale.top())
     }
 }

@@ -33,6 +33,8 @@ struct Data<'a> {
     caveat: &'static str,
     colours: Vec<String>,
     inks: Vec<String>,
+    /// The weight at the bright end of the colours.
+    top: f32,
     pictures: &'a [Picture],
     shown: Vec<Shown>,
 }
@@ -64,15 +66,16 @@ pub fn draw(page: &Page) -> Result<String, Error> {
         caveat: CAVEAT,
         colours: colours.iter().map(|colour| colour.hex()).collect(),
         inks: colours.iter().map(|colour| colour.ink().hex()).collect(),
+        top: page.scale().top(),
         pictures: page.pictures(),
         shown: page.pictures().iter().map(Shown::of).collect(),
     };
     let mut blocks = block("data", &data)?;
     for (index, picture) in page.pictures().iter().enumerate() {
-        let alone = Page::new(vec![picture.clone()])?;
+        let alone = page.alone(picture);
         blocks.push_str(&block(&format!("svg-{index}"), &svg::draw(&alone))?);
     }
-    let script = SCRIPTS.concat();
+    let (script, top) = (SCRIPTS.concat(), page.scale().top());
     let nonce = nonce(&blocks);
     Ok(format!(
         r#"<!doctype html>
@@ -89,7 +92,7 @@ pub fn draw(page: &Page) -> Result<String, Error> {
 <header>
 <h1>Where the model looks</h1>
 <p>{CAVEAT}</p>
-<div class="legend"><span>weight 0</span><span id="one">1</span></div>
+<div class="legend"><span>weight 0</span><span id="top">{top}</span></div>
 </header>
 <nav aria-label="Examples"><button id="previous">Previous</button><select id="example" aria-label="Example"></select><button id="next">Next</button></nav>
 <main id="main"><noscript>This page draws its pictures with a script.</noscript></main>

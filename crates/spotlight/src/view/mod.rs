@@ -1,6 +1,6 @@
 //! Pictures of where a model looks.
 //!
-//! A model fills one of four plain structures, and every renderer draws the same numbers on the same fixed scale from 0 to 1:
+//! A model fills one of four plain structures, and every renderer draws the same numbers on the same scale from 0 to 1:
 //!
 //! 1. [`Matrix`]: source units across the top, output units down the side; [`Shaded`]: a classified text; [`Match`]: a question and
 //!    an answer; [`Bag`]: a set of rows. [`Picture`] is any of them.

@@ -1,6 +1,7 @@
 //! A page of pictures that were checked, and what can be wrong with them.
 
 use super::picture::{Bag, Images, Match, Matrix, Picture, Shaded, Weighted};
+use super::scale::Scale;
 
 /// Why a page could not be made or drawn.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +54,7 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pictures: Vec<Picture>,
+    scale: Scale,
 }
 
 impl Page {
@@ -67,7 +69,24 @@ impl Page {
                 Picture::Bag(bag) => check.bag(bag)?,
             }
         }
-        Ok(Page { pictures })
+        Ok(Page { pictures, scale: Scale::default() })
+    }
+
+    /// The same page with colours that end at its largest weight instead of 1, for long texts and bags whose weights are all small.
+    /// The legend names that weight.
+    pub fn stretched(self) -> Page {
+        let largest = self.pictures.iter().map(Picture::largest).fold(0.0, f32::max);
+        Page { scale: Scale::up_to(largest), ..self }
+    }
+
+    /// A page of one of its pictures, in the same colours.
+    pub(super) fn alone(&self, picture: &Picture) -> Page {
+        Page { pictures: vec![picture.clone()], scale: self.scale }
+    }
+
+    /// The two ends of the colours.
+    pub fn scale(&self) -> Scale {
+        self.scale
     }
 
     /// The pictures, in the order given.
@@ -187,6 +206,16 @@ mod tests {
         assert_eq!(message(Match::default()), "accepted");
         assert_eq!(message(Bag::default()), "accepted");
         assert!(Page::new(vec![]).is_ok());
+    }
+
+    #[test]
+    fn colours_end_at_the_largest_weight_on_demand() {
+        let text = Weighted { tokens: vec!["a".into(); 3], heads: vec![vec![0.01, 0.0712, 0.02], vec![0.03, 0.01, 0.01]] };
+        let page = Page::new(vec![Shaded { text, probabilities: vec![("x".into(), 1.0)], ..Shaded::default() }.into()]).unwrap();
+        assert_eq!(page.scale().top(), 1.0);
+        assert_eq!(page.stretched().scale().top(), 0.072);
+        assert_eq!(Page::new(vec![matrix().into()]).unwrap().stretched().scale().top(), 0.5);
+        assert_eq!(Page::new(vec![]).unwrap().stretched().scale().top(), 1.0);
     }
 
     #[test]

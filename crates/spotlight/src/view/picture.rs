@@ -113,6 +113,16 @@ pub struct Match {
     pub cross: Option<Weights>,
 }
 
+impl Match {
+    /// The weight of each pair of units, question by answer: the product of the weights of both, so that all pairs sum to one.
+    ///
+    /// Where a matcher compares two weighted sums by their product, that product is a sum over all pairs with exactly these weights.
+    pub fn pairs(&self) -> Weights {
+        let answer = self.answer.mean();
+        self.question.mean().iter().map(|question| answer.iter().map(|weight| question * weight).collect()).collect()
+    }
+}
+
 /// A bag of rows: a label for the whole, a weight for each row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bag {
@@ -182,6 +192,20 @@ pub enum Picture {
     Bag(Bag),
 }
 
+impl Picture {
+    /// The largest weight; 0 without any.
+    pub(crate) fn largest(&self) -> f32 {
+        let most = |weights: &[f32]| weights.iter().copied().fold(0.0, f32::max);
+        let of = |rows: &Weights| rows.iter().map(|row| most(row)).fold(0.0, f32::max);
+        match self {
+            Picture::Matrix(it) => it.heads.iter().map(of).fold(0.0, f32::max),
+            Picture::Shaded(it) => of(&it.text.heads),
+            Picture::Match(it) => of(&it.question.heads).max(of(&it.answer.heads)).max(it.cross.as_ref().map_or(0.0, of)),
+            Picture::Bag(it) => most(&it.weights),
+        }
+    }
+}
+
 impl From<Matrix> for Picture {
     fn from(matrix: Matrix) -> Self {
         Picture::Matrix(matrix)
@@ -234,6 +258,14 @@ mod tests {
         assert_eq!(matrix.head(1).map(|matrix| matrix.heads), Some(vec![vec![vec![0.5, 0.5]]]));
         assert_eq!(matrix.head(2), None);
         assert_eq!(Matrix::default().mean(), None);
+    }
+
+    #[test]
+    fn pairs_weigh_what_both_weigh() {
+        let text = |weights: &[f32]| Weighted { tokens: vec!["x".into(); weights.len()], heads: vec![weights.to_vec()] };
+        let matched = Match { question: text(&[0.5, 0.5]), answer: text(&[0.25, 0.0, 0.75]), ..Match::default() };
+        assert_eq!(matched.pairs(), [[0.125, 0.0, 0.375], [0.125, 0.0, 0.375]]);
+        assert!(Match::default().pairs().is_empty());
     }
 
     #[test]

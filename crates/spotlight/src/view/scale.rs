@@ -1,4 +1,7 @@
-//! The fixed scale from 0 to 1: one table of colours, ten ASCII shades, and numbers of equal width.
+//! The scale from 0 to 1: one table of colours, ten ASCII shades, and numbers of equal width.
+//!
+//! The scale is fixed, so that pictures can be compared and even weights look even. On demand it ends at a smaller weight, which the
+//! legend names: a text of a hundred words has no word near 1.
 
 /// The ten shades of the ASCII map, a tenth of the scale each.
 pub const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
@@ -38,6 +41,51 @@ impl Rgb {
             if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
         };
         0.2126 * linear(self.r) + 0.7152 * linear(self.g) + 0.0722 * linear(self.b)
+    }
+}
+
+/// The two ends of the colours: 0 and `top`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    top: f32,
+}
+
+impl Default for Scale {
+    /// From 0 to 1.
+    fn default() -> Self {
+        Scale { top: 1.0 }
+    }
+}
+
+impl Scale {
+    /// The scale that ends at the first number of two digits that is no smaller than `largest`.
+    ///
+    /// ```
+    /// use spotlight::view::scale::Scale;
+    /// assert_eq!([0.0523, 0.3, 0.999, 1.0, 0.0].map(|largest| Scale::up_to(largest).top()), [0.053, 0.3, 1.0, 1.0, 1.0]);
+    /// ```
+    pub fn up_to(largest: f32) -> Self {
+        if !(largest > 0.0 && largest < 1.0) {
+            return Scale::default();
+        }
+        // A weight of 0.3 is a little more than that as f32; the slack is more than such errors and less than the eye tells apart.
+        let unit = 10f64.powf(1.0 - f64::from(largest).log10().floor());
+        Scale { top: ((f64::from(largest) * unit - 1e-4).ceil() / unit) as f32 }
+    }
+
+    /// The weight at the bright end.
+    pub fn top(self) -> f32 {
+        self.top
+    }
+
+    /// Where a weight lies between the ends, from 0 to 1.
+    pub fn share(self, weight: f32) -> f32 {
+        weight / self.top
+    }
+
+    /// The colour of a weight.
+    pub fn colour(self, weight: f32) -> Rgb {
+        colour(step(self.share(weight)))
     }
 }
 

@@ -4,7 +4,7 @@
 //! pipes. Lines never exceed the width, so nothing wraps; a matrix that is too wide is cut into panels.
 
 use super::label::{self, Label};
-use super::scale::{self, Rgb, short};
+use super::scale::{self, Rgb, Scale, short};
 use super::{Page, textual};
 
 /// The colours a terminal has.
@@ -51,7 +51,7 @@ impl Color {
 
 /// Draws a page in at most `width` columns.
 pub fn draw(page: &Page, width: usize, color: Color) -> String {
-    textual::draw(page, &Blocks { color }, width)
+    textual::draw(page, &Blocks { color, scale: page.scale() }, width)
 }
 
 /// The shades of a terminal without colours, a quarter of the scale each.
@@ -63,6 +63,7 @@ fn block(weight: f32) -> char {
 
 struct Blocks {
     color: Color,
+    scale: Scale,
 }
 
 impl Blocks {
@@ -94,7 +95,11 @@ impl textual::Paint for Blocks {
     }
 
     fn column(&self, label: usize, narrow: bool) -> usize {
-        if narrow { 2 } else { label.max(4) + 1 }
+        match narrow {
+            true if label <= 2 => 2,
+            true => label + 1,
+            false => label.max(4) + 1,
+        }
     }
 
     fn narrow(&self) -> usize {
@@ -104,7 +109,7 @@ impl textual::Paint for Blocks {
     fn cells(&self, weights: &[f32], widths: &[usize]) -> String {
         let cells: Vec<(f32, usize)> = weights.iter().copied().zip(widths.iter().copied()).collect();
         if self.plain() {
-            return cells.iter().map(|&(weight, width)| String::from(block(weight)).repeat(width)).collect();
+            return cells.iter().map(|&(weight, width)| String::from(block(self.scale.share(weight))).repeat(width)).collect();
         }
         let number = |&(weight, width): &(f32, usize)| {
             // Zeros say nothing that their colour does not.
@@ -114,30 +119,30 @@ impl textual::Paint for Blocks {
         // Neighbours of one colour need its escape sequence only once.
         let run = |run: &[(f32, usize)]| {
             let text: String = run.iter().map(number).collect();
-            self.on(&text, scale::colour(scale::step(run[0].0))) // A chunk is never empty.
+            self.on(&text, self.scale.colour(run[0].0)) // A chunk is never empty.
         };
-        cells.chunk_by(|a, b| scale::step(a.0) == scale::step(b.0)).map(run).collect()
+        cells.chunk_by(|a, b| self.scale.colour(a.0) == self.scale.colour(b.0)).map(run).collect()
     }
 
     fn token(&self, token: &Label, weight: f32) -> String {
-        if self.plain() { token.text.clone() } else { self.on(&token.text, scale::colour(scale::step(weight))) }
+        if self.plain() { token.text.clone() } else { self.on(&token.text, self.scale.colour(weight)) }
     }
 
     fn strip(&self, weight: f32, width: usize) -> String {
         match self.plain() {
-            true => format!("{:^width$}", format!("{} {}", block(weight), short(weight))),
-            false => self.on(&format!("{:^width$}", short(weight)), scale::colour(scale::step(weight))),
+            true => format!("{:^width$}", format!("{} {}", block(self.scale.share(weight)), short(weight))),
+            false => self.on(&format!("{:^width$}", short(weight)), self.scale.colour(weight)),
         }
     }
 
     fn bar(&self, weight: f32, width: usize) -> String {
         const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-        let eighths = ((weight * 8.0 * width as f32).round() as usize).min(8 * width);
+        let eighths = ((self.scale.share(weight) * 8.0 * width as f32).round() as usize).min(8 * width);
         let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);
         let rest = " ".repeat(width - eighths.div_ceil(8));
         match self.plain() || bar.is_empty() {
             true => bar + &rest,
-            false => format!("{}{bar}\u{1b}[0m{rest}", self.color.select(38, scale::colour(scale::step(weight)))),
+            false => format!("{}{bar}\u{1b}[0m{rest}", self.color.select(38, self.scale.colour(weight))),
         }
     }
 
@@ -163,10 +168,10 @@ impl textual::Paint for Blocks {
 
     fn legend(&self) -> String {
         if self.plain() {
-            return format!("0 │{}│ 1", BLOCKS.iter().collect::<String>());
+            return format!("0 │{}│ {}", BLOCKS.iter().collect::<String>(), self.scale.top());
         }
         let colours: String = (0..20).map(|i| self.on(" ", scale::colour(100 * i / 19))).collect();
-        format!("0 {colours} 1")
+        format!("0 {colours} {}", self.scale.top())
     }
 }
 

@@ -53,7 +53,12 @@ impl Browser {
 
     /// Writes a page to disk and opens it from there.
     pub fn open(&mut self, page: &str) {
-        let path = self.directory.path().join("page.html");
+        self.open_as("page.html", page);
+    }
+
+    /// The same, under another name: its ending says what it is.
+    pub fn open_as(&mut self, name: &str, page: &str) {
+        let path = self.directory.path().join(name);
         std::fs::write(&path, page).unwrap();
         self.command("url", &json!({"url": format!("file://{}", path.display())}));
     }

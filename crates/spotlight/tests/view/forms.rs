@@ -1,9 +1,9 @@
 //! How the character forms and small SVGs look, kept as snapshots, and that every form copes with every picture.
 
-use crate::samples;
+use crate::samples::{self, units};
 use spotlight::view::curves::{Curves, Record};
 use spotlight::view::terminal::{self, Color};
-use spotlight::view::{Matrix, Page, Picture, ascii, png, svg};
+use spotlight::view::{Bag, Matrix, Page, Picture, ascii, png, svg};
 use unicode_width::UnicodeWidthStr;
 
 fn page(picture: impl Into<Picture>) -> Page {
@@ -98,7 +98,7 @@ fn every_column_is_in_one_panel() {
     let drawing = ascii::draw(&page(samples::diagonal(2, 200)), 80);
     let header: String = drawing.lines().filter(|line| line.starts_with("     ") && !line.contains('-')).map(str::trim).collect();
     assert_eq!(header, samples::diagonal(2, 200).source.concat());
-    assert!(drawing.contains("columns 1-74 of 200"), "{drawing}");
+    assert!(drawing.contains("columns 1-67 of 200"), "{drawing}");
 }
 
 #[test]
@@ -128,6 +128,20 @@ fn the_caveat_is_in_every_form() {
         assert!(terminal::draw(&page, 80, Color::True).contains(caveat), "{name}");
         assert!(svg::draw(&page).contains(caveat), "{name}");
     }
+}
+
+#[test]
+fn stretched_colours_say_where_they_end() {
+    let bag = || page(Bag { weights: vec![0.05, 0.1, 0.05], rows: units("abc"), ..Bag::default() });
+    assert!(ascii::draw(&bag(), 80).contains("0 \" .:-=+*#%@\" 1\n"));
+    let stretched = bag().stretched();
+    let drawing = ascii::draw(&stretched, 80);
+    assert!(drawing.contains("0 \" .:-=+*#%@\" 0.1\n"), "{drawing}");
+    let lengths: Vec<usize> = drawing.lines().filter(|line| line.contains('|')).map(|line| line.matches('#').count()).collect();
+    assert_eq!(lengths, [25, 50, 25], "{drawing}");
+    assert!(terminal::draw(&stretched, 80, Color::None).contains("│ 0.1\n"));
+    assert!(svg::draw(&stretched).contains(">0.1   weight</text>"));
+    assert!(svg::draw(&stretched).contains("fill=\"#fde725\"><title>b: 0.1</title>"));
 }
 
 #[test]

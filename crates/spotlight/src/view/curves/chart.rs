@@ -55,7 +55,7 @@ impl Axis {
     fn between(low: f64, high: f64) -> Axis {
         let range = (high - low).min(f64::MAX);
         let magnitude = 10f64.powf((range / 4.0).log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].iter().map(|step| step * magnitude).find(|step| range / step <= 5.0).unwrap_or(range);
+        let step = [1.0, 2.0, 5.0, 10.0].iter().map(|step| step * magnitude).find(|step| range / step <= 6.0).unwrap_or(range);
         let first = (low / step).ceil();
         let ticks = (0..=6).map(|i| (first + f64::from(i)) * step).take_while(|&tick| tick <= high + step * 1e-6).collect();
         Axis { low, high, ticks }
@@ -128,7 +128,8 @@ mod tests {
             Axis::between(0.0, 1.0).ticks.iter().map(|&tick| number(tick)).collect::<Vec<_>>(),
             ["0", "0.2", "0.4", "0.6", "0.8", "1"]
         );
-        assert_eq!(Axis::between(1.0, 30.0).ticks, [10.0, 20.0, 30.0]);
+        assert_eq!(Axis::between(1.0, 30.0).ticks, [5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
+        assert_eq!(Axis::between(5.0, 120.0).ticks, [20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
         assert_eq!(Axis::over([24.0, 0.3].into_iter(), true).low, 0.0);
         assert_eq!(Axis::over([7.0].into_iter(), true).place(7.0), 0.5);
         assert_eq!(Axis::over([f64::NAN].into_iter(), true).ticks.len(), 6);

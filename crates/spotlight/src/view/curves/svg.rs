@@ -71,7 +71,7 @@ fn names(chart: &Chart) -> Fragment {
         let name = label::shorten_text(&line.name, 40);
         let last = line.last().map_or("no number".to_string(), number);
         part.rect((0.0, 5.0, 14.0, 4.0), 2.0, &format!("fill=\"{}\"", colour(index).hex()), "");
-        part.text(20.0, 11.0, 12.0, Style::Ink, &name.text);
+        part.text(20.0, 11.0, 12.0, Style::Mono, &name.text);
         part.text(26.0 + text_width(name.width, 12.0), 11.0, 11.0, Style::SoftMono, &last);
         part.grow(26.0 + text_width(name.width, 12.0) + text_width(last.len(), 11.0), 16.0);
         names.push(part);

@@ -17,12 +17,13 @@ function make(tag, attributes = {}, ...children) {
 }
 
 /** The entry of the colour table a weight falls on, as in the other forms. */
-const step = (weight) => Math.min(100, Math.max(0, Math.round(weight * 100)));
+const hundredths = (share) => Math.min(100, Math.max(0, Math.round(share * 100)));
+const step = (weight) => hundredths(weight / page.top);
 const colour = (weight) => page.colours[step(weight)];
 const ink = (weight) => page.inks[step(weight)];
 
 /** A weight in three characters. */
-const short = (weight) => (step(weight) === 100 ? "1.0" : "." + String(step(weight)).padStart(2, "0"));
+const short = (weight) => (hundredths(weight) === 100 ? "1.0" : "." + String(hundredths(weight)).padStart(2, "0"));
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));

@@ -1,7 +1,7 @@
 // Lines from source to output, as wide as their weights: the matrix read the other way.
 
-/** Weaker lines are not drawn unless their row or column is pinned. */
-const WEAKEST = { always: 0.02, pinned: 0.001 };
+/** Weaker lines are not drawn unless their row or column is pinned, or all are weak. */
+const WEAKEST = { always: 0.02, pinned: 0.001, share: 0.1 };
 const MOST_LINES = 3000;
 
 class Lines {
@@ -27,7 +27,8 @@ class Lines {
   draw() {
     const { pinnedRow, pinnedColumn } = this.matrix.selection;
     const pinned = pinnedRow !== null || pinnedColumn !== null;
-    const weakest = pinned ? WEAKEST.pinned : WEAKEST.always;
+    const largest = this.matrix.weights.reduce((most, row) => row.reduce((a, b) => Math.max(a, b), most), 0);
+    const weakest = Math.min(pinned ? WEAKEST.pinned : WEAKEST.always, Number((WEAKEST.share * largest).toPrecision(1)));
     const found = [];
     this.matrix.weights.forEach((weights, row) => {
       if (pinnedRow !== null && row !== pinnedRow) return;
@@ -52,10 +53,11 @@ class Lines {
     const [x0, x1] = [this.edge, this.width - this.edge];
     const [y0, y1] = [this.y(column, this.labels.source.length), this.y(row, this.labels.output.length)];
     const middle = (x0 + x1) / 2;
+    const share = clamp(weight / page.top, 0, 1);
     return make("path", {
       d: `M${x0} ${y0.toFixed(1)}C${middle} ${y0.toFixed(1)} ${middle} ${y1.toFixed(1)} ${x1} ${y1.toFixed(1)}`,
-      "stroke-width": Math.max(0.4, 7 * weight).toFixed(2),
-      "stroke-opacity": (0.2 + 0.7 * weight).toFixed(2),
+      "stroke-width": Math.max(0.4, 7 * share).toFixed(2),
+      "stroke-opacity": (0.2 + 0.7 * share).toFixed(2),
       "data-row": row,
       "data-column": column,
       onpointermove: (event) => {

@@ -34,7 +34,7 @@ const move = (by) => () => show(clamp(Number(choice.value) + by, 0, page.picture
 document.getElementById("previous").addEventListener("click", move(-1));
 document.getElementById("next").addEventListener("click", move(1));
 document.querySelector("nav").hidden = page.pictures.length < 2;
-document.querySelector(".legend").insertBefore(heat([page.colours.map((_, i) => i / 100)]), document.getElementById("one"));
+document.querySelector(".legend").insertBefore(heat([page.colours.map((_, i) => (page.top * i) / 100)]), document.getElementById("top"));
 // Canvases are painted in the colours of the page; paint them again when those change.
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(Number(choice.value)));
 show(0);

@@ -105,7 +105,7 @@ class Matrix {
     for (let row = first.row; row < last.row; row++) {
       for (let column = first.column; column < last.column; column++) {
         const weight = this.weights[row][column];
-        if (step(weight) === 0) continue;
+        if (hundredths(weight) === 0) continue;
         context.fillStyle = ink(weight);
         context.fillText(short(weight), x(column) + this.cell / 2, y(row) + this.cell / 2);
       }

@@ -56,7 +56,7 @@ function bagView(bag, rows) {
   const fill = (order) => {
     const items = order.map((i) => {
       const bar = make("i");
-      [bar.style.width, bar.style.background] = [100 * clamp(bag.weights[i], 0, 1) + "%", colour(bag.weights[i])];
+      [bar.style.width, bar.style.background] = [100 * clamp(bag.weights[i] / page.top, 0, 1) + "%", colour(bag.weights[i])];
       const row = make("button", { class: "bag-row", "data-tip": words(i), "aria-label": words(i) }, make("span", {}, rows[i]), make("span", { class: "track" }, bar), make("span", {}, bag.weights[i].toFixed(4)));
       if (images[i]) {
         images[i].style.borderColor = colour(bag.weights[i]);

@@ -3,8 +3,9 @@
 use super::cells;
 use super::pen::{Fragment, Style, flow, text_width};
 use super::{MARGIN, WIDEST};
+use crate::view::Matrix;
 use crate::view::label::{self, Label};
-use crate::view::{Matrix, scale};
+use crate::view::scale::{self, Scale};
 
 const TITLE: f64 = 15.0;
 const LONGEST_TITLE: usize = 90;
@@ -12,7 +13,7 @@ const LONGEST_LABEL: usize = 18;
 /// Matrices with more cells are drawn as runs, without a tooltip for each cell.
 const MOST_TOOLTIPS: usize = 4096;
 
-pub(super) fn draw(matrix: &Matrix) -> Fragment {
+pub(super) fn draw(matrix: &Matrix, scale: Scale) -> Fragment {
     let mut picture = heading(matrix);
     let heads = matrix.named_heads();
     if heads.is_empty() || matrix.source.is_empty() || matrix.output.is_empty() {
@@ -28,6 +29,7 @@ pub(super) fn draw(matrix: &Matrix) -> Fragment {
             weights,
             probabilities: matrix.probabilities.as_deref(),
             small: several,
+            scale,
         };
         grid.draw()
     });
@@ -78,6 +80,7 @@ pub(super) struct Grid<'a> {
     pub probabilities: Option<&'a [f32]>,
     /// One of several, so drawn small.
     pub small: bool,
+    pub scale: Scale,
 }
 
 impl Grid<'_> {
@@ -144,7 +147,7 @@ impl Grid<'_> {
 
     fn cells(&self, grid: &mut Fragment, left: f64, top: f64, cell: f64) {
         if self.weights.len() * self.source.len() > MOST_TOOLTIPS {
-            grid.raw(&cells::runs(self.weights, left, top, cell, cell, |weight| scale::colour(scale::step(weight))));
+            grid.raw(&cells::runs(self.weights, left, top, cell, cell, |weight| self.scale.colour(weight)));
             return;
         }
         let names = |labels: &[String]| -> Vec<String> { labels.iter().map(|unit| label::shorten(unit, 200).text).collect() };
@@ -154,7 +157,7 @@ impl Grid<'_> {
         for (y, row) in self.weights.iter().enumerate() {
             for (x, &weight) in row.iter().enumerate() {
                 let (px, py) = (left + cell * x as f64, top + cell * y as f64);
-                let colour = scale::colour(scale::step(weight));
+                let colour = self.scale.colour(weight);
                 let tooltip = format!("{} ← {}: {weight}", output[y], source[x]);
                 grid.rect((px, py, cell - gap, cell - gap), radius, &format!("fill=\"{}\"", colour.hex()), &tooltip);
                 // Numbers where there is room; zeros say nothing that their colour does not.

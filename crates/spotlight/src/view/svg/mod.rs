@@ -11,7 +11,8 @@ mod matrix;
 pub(super) mod pen;
 mod shaded;
 
-use super::{CAVEAT, Page, Picture, Weights, scale};
+use super::scale::{self, Scale};
+use super::{CAVEAT, Page, Picture, Weights};
 use pen::{Fragment, Style};
 use serde::Serialize;
 
@@ -27,10 +28,10 @@ pub fn draw(page: &Page) -> String {
     let mut numbers = Vec::new();
     for picture in page.pictures() {
         let part = match picture {
-            Picture::Matrix(matrix) => matrix::draw(matrix),
-            Picture::Shaded(shaded) => shaded::draw(shaded),
-            Picture::Match(matched) => shaded::draw_match(matched),
-            Picture::Bag(bag) => bag::draw(bag),
+            Picture::Matrix(matrix) => matrix::draw(matrix, page.scale()),
+            Picture::Shaded(shaded) => shaded::draw(shaded, page.scale()),
+            Picture::Match(matched) => shaded::draw_match(matched, page.scale()),
+            Picture::Bag(bag) => bag::draw(bag, page.scale()),
         };
         drawing.below(part, if numbers.is_empty() { 0.0 } else { 2.0 * MARGIN });
         numbers.push(Numbers::of(picture));
@@ -40,19 +41,19 @@ pub fn draw(page: &Page) -> String {
         note.text(0.0, 14.0, 14.0, Style::Soft, "no pictures");
         drawing.below(note, 0.0);
     }
-    drawing.below(legend(), MARGIN);
+    drawing.below(legend(page.scale()), MARGIN);
     let numbers = serde_json::to_string(&numbers).unwrap_or_default(); // Lists of finite numbers can always be written.
     pen::document(drawing, MARGIN, "Spotlight: where a model looks", &numbers)
 }
 
-/// The scale from 0 to 1 and what the picture does not show.
-fn legend() -> Fragment {
+/// The scale and what the picture does not show.
+fn legend(scale: Scale) -> Fragment {
     const WIDTH: f64 = 202.0;
     let mut legend = Fragment::default();
     let steps: Vec<f32> = (0..scale::STEPS).map(|step| step as f32 / 100.0).collect();
     legend.text(0.0, 10.0, 11.0, Style::Soft, "0");
     legend.raw(&cells::runs(&[steps], 12.0, 0.0, WIDTH / scale::STEPS as f64, 12.0, |weight| scale::colour(scale::step(weight))));
-    legend.text(WIDTH + 17.0, 10.0, 11.0, Style::Soft, "1   weight");
+    legend.text(WIDTH + 17.0, 10.0, 11.0, Style::Soft, &format!("{}   weight", scale.top()));
     legend.text(0.0, 31.0, 11.0, Style::Soft, CAVEAT);
     legend.grow(pen::text_width(CAVEAT.len(), 11.0), 34.0);
     legend

@@ -4,7 +4,8 @@ use super::WIDEST;
 use super::matrix::Grid;
 use super::pen::{Fragment, Style, text_width};
 use crate::view::label::{self, Label};
-use crate::view::{Match, Shaded, Weighted, scale};
+use crate::view::scale::{self, Scale};
+use crate::view::{Match, Shaded, Weighted};
 
 const SIZE: f64 = 15.0;
 const PADDING: f64 = 6.0;
@@ -13,20 +14,20 @@ const BOX: f64 = 28.0;
 const STRIP: f64 = 15.0;
 const LONGEST_TOKEN: usize = 30;
 
-pub(super) fn draw(shaded: &Shaded) -> Fragment {
+pub(super) fn draw(shaded: &Shaded, scale: Scale) -> Fragment {
     let mut picture = decision(&shaded.label, &shaded.probabilities);
-    picture.below(text(&shaded.text), 16.0);
+    picture.below(text(&shaded.text, scale), 16.0);
     picture
 }
 
-pub(super) fn draw_match(matched: &Match) -> Fragment {
+pub(super) fn draw_match(matched: &Match, scale: Scale) -> Fragment {
     let mut picture = Fragment::default();
     let score = format!("score {:.4}", matched.score);
     picture.text(0.0, 17.0, 17.0, Style::Ink, &score);
     picture.grow(text_width(score.len(), 17.0), 20.0);
     for (name, weighted) in [("question", &matched.question), ("answer", &matched.answer)] {
         picture.below(caption(name), 14.0);
-        picture.below(text(weighted), 6.0);
+        picture.below(text(weighted, scale), 6.0);
     }
     if let Some(cross) = &matched.cross
         && !matched.question.tokens.is_empty()
@@ -40,6 +41,7 @@ pub(super) fn draw_match(matched: &Match) -> Fragment {
             weights: cross,
             probabilities: None,
             small: false,
+            scale,
         };
         picture.below(grid.draw(), 6.0);
     }
@@ -77,7 +79,7 @@ pub(super) fn decision(chosen: &str, probabilities: &[(String, f32)]) -> Fragmen
     part
 }
 
-fn text(weighted: &Weighted) -> Fragment {
+fn text(weighted: &Weighted, scale: Scale) -> Fragment {
     if weighted.tokens.is_empty() {
         return caption("(empty text)");
     }
@@ -101,7 +103,7 @@ fn text(weighted: &Weighted) -> Fragment {
             names(&mut part, &heads, y);
         }
         let middle = x + width / 2.0;
-        let colour = scale::colour(scale::step(weight(index)));
+        let colour = scale.colour(weight(index));
         let tooltip = format!("{}: {}", label::shorten(token, 200).text, weight(index));
         part.rect((x, y, width, BOX), 3.0, &format!("fill=\"{}\"", colour.hex()), &tooltip);
         part.text_on(middle, y + BOX / 2.0 + SIZE * 0.35, SIZE, colour, &shown.text);
@@ -110,7 +112,7 @@ fn text(weighted: &Weighted) -> Fragment {
         }
         for (row, (name, weights)) in strips.iter().enumerate() {
             let top = y + BOX + 3.0 + STRIP * row as f64;
-            let colour = scale::colour(scale::step(weights[index]));
+            let colour = scale.colour(weights[index]);
             let tooltip = format!("{name}, {}: {}", label::shorten(token, 200).text, weights[index]);
             part.rect((x, top, width, STRIP - 1.0), 1.0, &format!("fill=\"{}\"", colour.hex()), &tooltip);
             part.text_on(middle, top + 10.5, 9.5, colour, &scale::short(weights[index]));

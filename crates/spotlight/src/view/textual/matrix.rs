@@ -78,13 +78,14 @@ impl Grid<'_> {
         let column = |unit: &String| paint.unit(unit, LONGEST_COLUMN_LABEL.min(width / 4));
         let rows: Vec<Label> = self.output.iter().map(row).collect();
         let columns: Vec<Label> = self.source.iter().map(column).collect();
-        let narrow = columns.iter().all(|label| label.width <= paint.narrow());
+        // Characters stay narrow beside a few longer units, such as features.
+        let narrow = 2 * columns.iter().filter(|label| label.width <= paint.narrow()).count() > columns.len();
         let widths: Vec<usize> = columns.iter().map(|label| paint.column(label.width, narrow)).collect();
         let left = rows.iter().map(|label| label.width).max().unwrap_or(0) + 1;
 
         let probability = if self.probabilities.is_some() { 5 } else { 0 };
         let beside = 2 * paint.edge().chars().count() + probability;
-        let ranges = cut(&widths, width.saturating_sub(left + beside));
+        let ranges = cut_evenly(&widths, width.saturating_sub(left + beside));
         let layout = Layout { rows, columns, widths, left };
         ranges.into_iter().map(|range| self.panel(paint, &layout, range)).collect()
     }
@@ -142,6 +143,13 @@ pub(super) fn cut(widths: &[usize], room: usize) -> Vec<Range<usize>> {
     ranges
 }
 
+/// As many ranges as `cut` makes, but none much smaller than the others.
+fn cut_evenly(widths: &[usize], room: usize) -> Vec<Range<usize>> {
+    let ranges = cut(widths, room);
+    let even = widths.iter().sum::<usize>().div_ceil(ranges.len().max(1));
+    (even..room).map(|room| cut(widths, room)).find(|narrower| narrower.len() == ranges.len()).unwrap_or(ranges)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,5 +159,9 @@ mod tests {
         assert_eq!(cut(&[2, 2, 2, 2, 2], 5), [0..2, 2..4, 4..5]);
         assert_eq!(cut(&[9, 1, 1], 5), [0..1, 1..3]);
         assert!(cut(&[], 5).is_empty());
+        assert_eq!(cut_evenly(&[2, 2, 2, 2], 6), [0..2, 2..4]);
+        assert_eq!(cut_evenly(&[1; 5], 9).len(), 1);
+        assert_eq!(cut_evenly(&[9, 1], 5), [0..1, 1..2]);
+        assert!(cut_evenly(&[], 5).is_empty());
     }
 }

@@ -30,7 +30,7 @@ pub(super) trait Paint {
     fn strong(&self, text: &str) -> String {
         text.to_string()
     }
-    /// The width of a column of a matrix whose label has this width; `narrow` if all labels of the matrix fit narrow columns.
+    /// The width of a column of a matrix whose label has this width; `narrow` if most labels of the matrix fit narrow columns.
     fn column(&self, label: usize, narrow: bool) -> usize;
     /// The widest label of a narrow column.
     fn narrow(&self) -> usize;

@@ -1,0 +1,398 @@
+//! The picture is true: it shows the numbers the model answered with, at the units as they were typed, in every form.
+
+mod common;
+
+use common::{Place, err, feed, out, run};
+use serde_json::Value;
+
+type Weights = Vec<Vec<f32>>;
+
+/// Runs and expects success.
+fn right(place: &Place, arguments: &[&str]) -> String {
+    let output = run(place, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", err(&output));
+    out(&output)
+}
+
+/// Runs and expects wrong usage, with this part in the message.
+fn wrong(place: &Place, arguments: &[&str], part: &str) {
+    let output = run(place, arguments);
+    let message = err(&output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains(part), "{part:?} is not in {message:?}");
+}
+
+/// Trains a small model of a task on a file and expects success.
+fn train(place: &Place, task: &str, file: &str, settings: &[&str]) {
+    let mut arguments = vec!["train", "--task", task, "--train", file, "--out", "model"];
+    let common = ["model.hidden=24", "train.batch=300", "train.rate=0.01", "train.warmup=20"];
+    common.iter().chain(settings).for_each(|setting| arguments.extend(["--set", setting]));
+    right(place, &arguments);
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What `predict --json` says of one line.
+fn predicted(place: &Place, line: &str, extra: &[&str]) -> Value {
+    let output = feed(place, &[&["predict", "model", "--json"], extra].concat(), format!("{line}\n").as_bytes());
+    assert!(output.status.success(), "{}", err(&output));
+    objects(&out(&output)).remove(0)
+}
+
+/// The pictures of an input as JSON.
+fn looked(place: &Place, input: &str, extra: &[&str]) -> Vec<Value> {
+    objects(&right(place, &[&["look", "model", input, "--format", "json"], extra].concat()))
+}
+
+/// A number written in full is read back to the same bits.
+fn numbers(value: &Value) -> Vec<f32> {
+    value.as_array().unwrap_or_else(|| panic!("a list: {value}")).iter().map(|n| n.to_string().parse().unwrap()).collect()
+}
+
+fn table(value: &Value) -> Weights {
+    value.as_array().unwrap_or_else(|| panic!("a list: {value}")).iter().map(numbers).collect()
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    text.split_once(start).unwrap().1.split_once(end).unwrap().0
+}
+
+/// The numbers that an input's SVG carries in full, picture by picture.
+fn in_svg(place: &Place, input: &str, extra: &[&str]) -> (String, Vec<Value>) {
+    let svg = right(place, &[&["look", "model", input, "--format", "svg"], extra].concat());
+    let numbers = serde_json::from_str(between(&svg, "<metadata>", "</metadata>")).unwrap();
+    (svg, numbers)
+}
+
+/// The data that an input's page carries, picture by picture.
+fn in_page(place: &Place, input: &str, extra: &[&str]) -> Vec<Value> {
+    let page = right(place, &[&["look", "model", input, "--format", "html"], extra].concat());
+    let data: Value = serde_json::from_str(between(&page, "<script type=\"application/json\" id=\"data\">", "</script>")).unwrap();
+    data["pictures"].as_array().unwrap().clone()
+}
+
+/// The weights in the tooltips of an SVG, in the order drawn.
+fn tooltips(svg: &str) -> Vec<f32> {
+    let titles = svg.split("<title>").skip(2); // The text before any title, and the title of the file.
+    titles.filter_map(|part| part.split_once("</title>")?.0.rsplit_once(": ")?.1.parse().ok()).collect()
+}
+
+fn strongest(row: &[f32]) -> usize {
+    (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap()
+}
+
+/// Numbers without a pattern, the same on every machine.
+struct Dice(u32);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 8) as usize % end
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        (1..items.len()).rev().for_each(|i| items.swap(i, self.below(i + 1)));
+    }
+}
+
+/// Learns to write words backwards.
+fn reverser(place: &Place) {
+    let mut dice = Dice(1);
+    let mut line = || {
+        let word: String = (0..2 + dice.below(7)).map(|_| char::from(b'a' + dice.below(8) as u8)).collect();
+        format!("{word}\t{}\n", word.chars().rev().collect::<String>())
+    };
+    place.write("pairs.tsv", (0..1500).map(|_| line()).collect::<String>());
+    let settings = ["model.embedding=16", "model.dropout=0.1", "train.epochs=12"];
+    train(place, "seq2seq", "pairs.tsv", &settings);
+}
+
+#[test]
+fn writing_backwards_looks_along_the_other_diagonal() {
+    let place = Place::new();
+    reverser(&place);
+    for word in ["abcdefgh", "gfbad", "hca"] {
+        let picture = &looked(&place, word, &[])[0];
+        let backwards: String = word.chars().rev().collect();
+        assert_eq!((picture["input"].as_str(), picture["text"].as_str()), (Some(word), Some(backwards.as_str())));
+        assert_eq!(texts(&picture["source"]).concat(), word, "columns stand in the order typed");
+        let rows = table(&picture["heads"][0]);
+        for (i, row) in rows.iter().enumerate() {
+            assert_eq!(strongest(row), word.len() - 1 - i, "{word}, row {}: {row:?}", i + 1);
+            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5, "row {} sums to one: {row:?}", i + 1);
+        }
+    }
+
+    // The same numbers in every form, for every hypothesis of a beam, and the ones the model answered with.
+    let beam = ["--beam", "4", "--n-best", "3"];
+    for search in [&[][..], &beam[..]] {
+        let answer = predicted(&place, "abcde", search);
+        let hypotheses = answer["hypotheses"].as_array().unwrap();
+        assert_eq!(hypotheses.len(), if search.is_empty() { 1 } else { 3 });
+        let json = looked(&place, "abcde", search);
+        let (svg, drawn) = in_svg(&place, "abcde", search);
+        let page = in_page(&place, "abcde", search);
+        assert_eq!([json.len(), drawn.len(), page.len()], [hypotheses.len(); 3], "a picture for each hypothesis");
+        for (i, hypothesis) in hypotheses.iter().enumerate() {
+            let attention = table(&hypothesis["attention"]);
+            let probabilities = numbers(&hypothesis["probabilities"]);
+            for form in [&json[i], &drawn[i], &page[i]] {
+                assert_eq!(table(&form["heads"][0]), attention);
+                assert_eq!(numbers(&form["probabilities"]), probabilities);
+                assert_eq!(form["score"].as_f64().map(|s| s as f32), hypothesis["score"].as_f64().map(|s| s as f32));
+            }
+            for form in [&json[i], &page[i]] {
+                assert_eq!((&form["text"], &form["output"]), (&hypothesis["text"], &hypothesis["tokens"]));
+                assert_eq!(form["source"], answer["source_tokens"]);
+            }
+        }
+        let all: Vec<f32> = hypotheses.iter().flat_map(|h| table(&h["attention"]).concat()).collect();
+        assert_eq!(tooltips(&svg), all, "a tooltip for each cell, row by row");
+    }
+
+    // This model has one head.
+    assert_eq!(looked(&place, "abc", &["--head", "1"]), looked(&place, "abc", &[]));
+    wrong(&place, &["look", "model", "abc", "--head", "2"], "there is no head 2: this model has --head 1 only");
+    wrong(&place, &["look", "model", "abc", "--image", "8x8"], "--image goes with models for bags");
+    wrong(&place, &["look", "model", "abc", "--sort"], "--sort goes with models for bags");
+}
+
+/// Words in any order in, the same words in the order of a sentence out: the answer stays, the columns move.
+#[test]
+fn columns_move_with_the_words() {
+    const SLOTS: [[&str; 4]; 5] = [
+        ["red", "blue", "green", "white"],
+        ["cat", "dog", "bird", "fish"],
+        ["runs", "sleeps", "sings", "waits"],
+        ["here", "there", "outside", "upstairs"],
+        ["now", "later", "today", "often"],
+    ];
+    let place = Place::new();
+    let mut dice = Dice(1);
+    let mut line = || {
+        let sentence = SLOTS.map(|words| words[dice.below(4)]);
+        let mut mixed = sentence;
+        dice.shuffle(&mut mixed);
+        format!("{}\t{}\n", mixed.join(" "), sentence.join(" "))
+    };
+    place.write("pairs.tsv", (0..1500).map(|_| line()).collect::<String>());
+    let settings = ["model.embedding=16", "model.dropout=0.1", "train.epochs=12", "source.units=words", "target.units=words"];
+    train(&place, "seq2seq", "pairs.tsv", &settings);
+    let sentence = "green fish waits upstairs today";
+    for mixed in [sentence, "today upstairs waits fish green", "waits green today upstairs fish", "fish upstairs green today waits"] {
+        let picture = &looked(&place, mixed, &[])[0];
+        assert_eq!(picture["text"], sentence);
+        let (source, output) = (texts(&picture["source"]), texts(&picture["output"]));
+        assert_eq!(source.join(" "), mixed);
+        for (word, row) in output.iter().zip(table(&picture["heads"][0])) {
+            assert_eq!(source[strongest(&row)], *word, "{mixed}: {row:?}");
+        }
+    }
+}
+
+fn classifier(place: &Place, settings: &[&str]) {
+    let line = |i: usize| format!("the {} is {}\t{}\n", ["room", "crew", "food"][i % 3], ["great", "dull"][i % 2], ["good", "bad"][i % 2]);
+    place.write("texts.tsv", (0..120).map(line).collect::<String>());
+    train(place, "classify", "texts.tsv", &[&["model.embedding=8", "model.dropout=0.3", "train.epochs=10"], settings].concat());
+}
+
+/// The `average` encoder reads every word on its own, so its weights are the same wherever a word stands, but for the order of a sum.
+#[test]
+fn weights_of_a_text_move_with_its_words() {
+    let place = Place::new();
+    classifier(&place, &["model.cell=average"]);
+    let weights = |text: &str| -> Vec<(String, f32)> {
+        let picture = &looked(&place, text, &[])[0];
+        assert_eq!(texts(&picture["tokens"]).join(" "), text);
+        let labels = texts(&picture["tokens"]).into_iter().map(str::to_string);
+        labels.zip(table(&picture["heads"]).remove(0)).collect()
+    };
+    let typed = weights("the room is great");
+    assert!(typed.iter().any(|(_, weight)| (weight - 0.25).abs() > 0.01), "weights differ: {typed:?}");
+    for (word, weight) in weights("great the is room") {
+        let (_, before) = typed.iter().find(|(other, _)| *other == word).unwrap();
+        assert!((weight - before).abs() < 1e-6, "{word}: {before} and {weight}");
+    }
+}
+
+#[test]
+fn a_shaded_text_has_the_numbers_of_the_answer() {
+    let place = Place::new();
+    classifier(&place, &["model.heads=3"]);
+    let text = "the crew is dull";
+    let answer = predicted(&place, text, &[]);
+    let heads = table(&answer["attention"]);
+    assert_eq!((heads.len(), heads[0].len()), (3, 4));
+    let probabilities: Vec<f32> = answer["probabilities"].as_object().unwrap().values().map(|p| p.to_string().parse().unwrap()).collect();
+    let named = |form: &Value| -> Vec<f32> {
+        form["probabilities"].as_array().unwrap().iter().map(|p| p[1].to_string().parse().unwrap()).collect()
+    };
+    let (json, page) = (&looked(&place, text, &[])[0], &in_page(&place, text, &[])[0]);
+    let (svg, drawn) = in_svg(&place, text, &[]);
+    for form in [json, page] {
+        assert_eq!((table(&form["heads"]), named(form)), (heads.clone(), probabilities.clone()));
+        assert_eq!((&form["tokens"], &form["label"]), (&answer["tokens"], &answer["label"]));
+    }
+    assert_eq!((table(&drawn[0]["heads"]), numbers(&drawn[0]["probabilities"])), (heads.clone(), probabilities));
+    // Token by token the mean, then every head.
+    for (i, shown) in tooltips(&svg).chunks(4).enumerate() {
+        let mean = heads.iter().map(|head| head[i]).sum::<f32>() / 3.0;
+        assert!((shown[0] - mean).abs() < 1e-6);
+        assert_eq!(shown[1..], [heads[0][i], heads[1][i], heads[2][i]]);
+    }
+
+    // One head large.
+    for (i, head) in heads.iter().enumerate() {
+        let number = (i + 1).to_string();
+        assert_eq!(table(&looked(&place, text, &["--head", &number])[0]["heads"]), std::slice::from_ref(head));
+        assert_eq!(tooltips(&in_svg(&place, text, &["--head", &number]).0), *head);
+    }
+    // Colours that end at the largest weight: the legend says so, the numbers stay.
+    let look = |extra: &[&str]| right(&place, &[&["look", "model", text, "--format", "ascii"], extra].concat());
+    assert!(look(&[]).contains("@\" 1\n") && look(&["--stretch"]).contains("@\" 0."), "{}", look(&["--stretch"]));
+    assert_eq!(&looked(&place, text, &["--stretch"])[0], json);
+    wrong(&place, &["look", "model", text, "--head", "4"], "there is no head 4: this model has --head 1 to 3");
+    wrong(&place, &["look", "model", text, "--head", "0"], "--head");
+}
+
+#[test]
+fn a_match_has_the_numbers_of_the_answer() {
+    let place = Place::new();
+    let rows = |thing: &str| {
+        let question = format!("how deep is the {thing} ?");
+        format!("{question}\tnobody goes there\t0\n{question}\tthe {thing} is very deep\t1\n{question}\tit rains\t0\n")
+    };
+    place.write("rows.tsv", ["sea", "cave", "lake", "river", "pit", "pool"].map(rows).concat());
+    let input = "how deep is the sea ?\tthe sea is deep";
+    for asked in ["none", "general"] {
+        let asked_by = format!("model.asked={asked}");
+        train(&place, "match", "rows.tsv", &["model.embedding=8", "train.epochs=10", &asked_by]);
+        let answer = predicted(&place, input, &[]);
+        let (question, answered) = (numbers(&answer["attention"]["question"]), numbers(&answer["attention"]["answer"]));
+        let (json, page, drawn) = (&looked(&place, input, &[])[0], &in_page(&place, input, &[])[0], &in_svg(&place, input, &[]).1[0]);
+        for form in [json, page] {
+            assert_eq!(table(&form["question"]["heads"]), std::slice::from_ref(&question));
+            assert_eq!(table(&form["answer"]["heads"]), std::slice::from_ref(&answered));
+            assert_eq!((&form["question"]["tokens"], &form["answer"]["tokens"]), (&answer["question_tokens"], &answer["answer_tokens"]));
+        }
+        assert_eq!((table(&drawn["question"]), table(&drawn["answer"])), (vec![question.clone()], vec![answered.clone()]));
+        for form in [json, page, drawn] {
+            assert_eq!(form["score"].as_f64().map(|s| s as f32), answer["score"].as_f64().map(|s| s as f32));
+            // If the question asks the answer, the picture has both texts crossed: all pairs share a weight of one.
+            if asked == "none" {
+                assert_eq!(form["cross"], Value::Null);
+            } else {
+                let pairs: Weights = question.iter().map(|q| answered.iter().map(|a| q * a).collect()).collect();
+                assert_eq!(table(&form["cross"]), pairs);
+                assert!((pairs.iter().flatten().sum::<f32>() - 1.0).abs() < 1e-5);
+            }
+        }
+        std::fs::remove_dir_all(place.path("model")).unwrap();
+    }
+}
+
+/// Bags of images of 3 by 2 pixels; a bag is positive if one of them has a bright corner.
+fn images(place: &Place, heads: &str) {
+    let mut dice = Dice(1);
+    let mut row = |bag: usize, row: usize| {
+        let corner = if bag.is_multiple_of(2) && row == 1 { 9 } else { 0 };
+        let pixels: Vec<String> = (0..5).map(|_| dice.below(4).to_string()).collect();
+        format!("{},b{bag},{corner},{}\n", ["yes", "no"][bag % 2], pixels.join(","))
+    };
+    place.write("bags.csv", (0..40).flat_map(|bag| (0..4).map(move |r| (bag, r))).map(|(bag, r)| row(bag, r)).collect::<String>());
+    train(place, "bags", "bags.csv", &["train.epochs=30", "train.batch=40", heads]);
+}
+
+#[test]
+fn a_bag_has_the_numbers_of_the_answer_and_its_images() {
+    let place = Place::new();
+    images(&place, "model.heads=1");
+    let answer = &objects(&right(&place, &["predict", "model", "bags.csv", "--json"]))[4];
+    assert_eq!(answer["bag"], "b4");
+    let weights = numbers(&answer["attention"]);
+    assert_eq!(strongest(&weights), 1, "{weights:?}");
+    let plain = ["--bag", "b4"];
+    let (json, page) = (&looked(&place, "bags.csv", &plain)[0], &in_page(&place, "bags.csv", &plain)[0]);
+    let (svg, drawn) = in_svg(&place, "bags.csv", &plain);
+    for form in [json, page, &drawn[0]] {
+        assert_eq!(numbers(&form["weights"]), weights);
+    }
+    assert_eq!(tooltips(&svg), weights);
+    assert_eq!((&json["label"], &json["images"]), (&answer["label"], &Value::Null));
+
+    // Images: the features of each row, in every form.
+    let image = ["--bag", "b4", "--image", "3x2"];
+    let (json, page) = (&looked(&place, "bags.csv", &image)[0], &in_page(&place, "bags.csv", &image)[0]);
+    let file = std::fs::read_to_string(place.path("bags.csv")).unwrap();
+    let pixels: Weights = file
+        .lines()
+        .filter(|line| line.split(',').nth(1) == Some("b4"))
+        .map(|line| line.split(',').skip(2).map(|n| n.parse().unwrap()).collect())
+        .collect();
+    for form in [json, page] {
+        assert_eq!((&form["images"]["width"], &form["images"]["height"]), (&Value::from(3), &Value::from(2)));
+        assert_eq!((table(&form["images"]["pixels"]), numbers(&form["weights"])), (pixels.clone(), weights.clone()));
+    }
+    let look = |form: &str, extra: &[&str]| right(&place, &[&["look", "model", "bags.csv", "--format", form], &image[..], extra].concat());
+    let (svg, ascii, terminal) = (look("svg", &[]), look("ascii", &[]), look("terminal", &[]));
+    assert_eq!(tooltips(&svg), weights);
+    assert!(svg.contains("#ffffff") && ascii.contains("@@") && terminal.contains("██"), "the brightest pixel is white");
+    right(&place, &[&["look", "model", "bags.csv", "--format", "png", "-o", "bag.png"], &image[..]].concat());
+    assert!(std::fs::read(place.path("bag.png")).unwrap().starts_with(b"\x89PNG"));
+
+    // Sorted: names, weights and images move together.
+    let sorted = &looked(&place, "bags.csv", &[&image[..], &["--sort"]].concat())[0];
+    let mut order: Vec<usize> = (0..4).collect();
+    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    let expected: Vec<(String, f32, Vec<f32>)> = order.iter().map(|&i| (format!("row {}", i + 1), weights[i], pixels[i].clone())).collect();
+    let names = texts(&sorted["rows"]).into_iter().map(str::to_string);
+    let found: Vec<(String, f32, Vec<f32>)> =
+        names.zip(numbers(&sorted["weights"])).zip(table(&sorted["images"]["pixels"])).map(|((n, w), p)| (n, w, p)).collect();
+    assert_eq!(found, expected);
+
+    wrong(&place, &["look", "model", "bags.csv", "--image", "8x8"], "--image 8x8 does not fit: the rows have 6 features");
+    wrong(&place, &["look", "model", "bags.csv", "--image", "six"], "expected pixels across and down, such as 8x8");
+}
+
+#[test]
+fn one_head_of_a_bag() {
+    let place = Place::new();
+    images(&place, "model.heads=2");
+    let heads = table(&objects(&right(&place, &["predict", "model", "bags.csv", "--json"]))[4]["attention"]);
+    let weights = |extra: &[&str]| numbers(&looked(&place, "bags.csv", &[&["--bag", "b4"], extra].concat())[0]["weights"]);
+    assert_eq!([weights(&["--head", "1"]), weights(&["--head", "2"])].as_slice(), heads);
+    let mean: Vec<f32> = heads[0].iter().zip(&heads[1]).map(|(a, b)| (a + b) / 2.0).collect();
+    assert!(weights(&[]).iter().zip(mean).all(|(shown, mean)| (shown - mean).abs() < 1e-6));
+    wrong(&place, &["look", "model", "bags.csv", "--head", "3"], "there is no head 3: this model has --head 1 to 2");
+}
+
+/// A pipe is no terminal: no colours, and lines of at most 80 columns.
+#[test]
+fn pipes_get_plain_narrow_lines() {
+    let place = Place::new();
+    classifier(&place, &["model.heads=2"]);
+    let long = "the room is great and ".repeat(12);
+    let drawings = [
+        right(&place, &["look", "model", &long]),
+        right(&place, &["look", "model", &long, "--format", "ascii"]),
+        right(&place, &["look", "model", "--file", "texts.tsv"]),
+        right(&place, &["plot", "model"]),
+    ];
+    for drawing in &drawings {
+        assert!(!drawing.contains('\u{1b}'));
+        assert!(drawing.lines().all(|line| line.chars().count() <= 80), "{drawing}");
+    }
+    assert!(drawings[2].contains("120 of 120"), "a picture for each line");
+    assert!(drawings[3].contains("dev loss") && drawings[3].contains("accuracy"), "{}", drawings[3]);
+
+    let svg = right(&place, &["plot", "model", "--format", "svg"]);
+    assert!(svg.starts_with("<svg") && svg.contains("dev loss"));
+    right(&place, &["plot", "model", "--format", "png", "-o", "plot.png"]);
+    assert!(std::fs::read(place.path("plot.png")).unwrap().starts_with(b"\x89PNG"));
+}
