@@ -176,7 +176,10 @@ pub fn matrices(answer: &Answer, words: bool) -> Vec<Matrix> {
             score: Some(h.hypothesis.score as f32),
             source: answer.source_tokens.clone(),
             output: h.tokens.clone(),
-            heads: vec![h.hypothesis.attention.clone()],
+            heads: match &h.hypothesis.heads[..] {
+                [] => vec![h.hypothesis.attention.clone()],
+                heads => heads.to_vec(),
+            },
             probabilities: Some(h.hypothesis.probabilities.clone()),
         };
         if words { matrix.merge_subwords(&groups(&answer.source_words), &groups(&h.words)) } else { matrix }

@@ -145,14 +145,18 @@ pub fn answer_json(answer: &Answer) -> serde_json::Value {
         .iter()
         .map(|h| {
             let found = &h.hypothesis;
-            json!({
+            let mut object = json!({
                 "text": h.text,
                 "tokens": h.tokens,
                 "probabilities": found.probabilities,
                 "log_prob": found.log_prob,
                 "score": found.score,
                 "attention": found.attention,
-            })
+            });
+            if !found.heads.is_empty() {
+                object["heads"] = json!(found.heads);
+            }
+            object
         })
         .collect();
     json!({"source": answer.source, "source_tokens": answer.source_tokens, "hypotheses": hypotheses})

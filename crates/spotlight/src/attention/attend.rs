@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
 use super::score::Sizes;
-use super::{Mask, Normaliser, Score, ScoreConfig, ScoreKind, SoftmaxConfig, mix};
+use super::{Mask, Normaliser, Score, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind, mix};
 use crate::axis::{Axis, Pairs};
 use crate::nn::Linear;
 use crate::params::Params;
@@ -14,7 +14,7 @@ use crate::tape::{Tape, Var};
 use crate::{Error, Result};
 
 /// What goes into the boxes, as a user configures it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AttentionConfig {
     /// The first box.
@@ -25,6 +25,14 @@ pub struct AttentionConfig {
     pub keys: Option<usize>,
     /// If given, the context mixes a projection of the memory to this size instead of the memory.
     pub values: Option<usize>,
+    /// Scores side by side, each with parameters and weights of its own. Several share the features of a projection of the memory: each mixes its part of them.
+    pub heads: usize,
+}
+
+impl Default for AttentionConfig {
+    fn default() -> Self {
+        AttentionConfig { score: ScoreConfig::default(), softmax: SoftmaxConfig::default(), keys: None, values: None, heads: 1 }
+    }
 }
 
 impl AttentionConfig {
@@ -32,13 +40,35 @@ impl AttentionConfig {
     pub fn new(score: ScoreKind) -> Self {
         AttentionConfig { score: score.into(), ..Default::default() }
     }
+
+    /// The projection that the context mixes, if there is one: several heads need one, so that each can choose what to mix.
+    pub(super) fn projected_values(&self, memory: usize) -> Option<usize> {
+        self.values.or((self.heads > 1).then_some(memory))
+    }
+
+    fn check(&self, values: usize) -> Result<()> {
+        let refuse = |expected: &str| {
+            Err(Error::Value { what: "the number of heads".into(), got: self.heads.to_string(), expected: expected.into() })
+        };
+        match self.heads {
+            1 => Ok(()),
+            0 => refuse("at least 1"),
+            heads if values % heads != 0 => refuse(&format!("a divisor of the {values} features that they share")),
+            _ if matches!(self.score.kind, ScoreKind::Dot | ScoreKind::ScaledDot | ScoreKind::Cosine) => {
+                refuse("1 for a score without parameters, whose heads would all look at the same place; or use general")
+            }
+            _ if self.score.kind.looks_back() => refuse("1 for a score that minds where it looked"),
+            _ if !matches!(self.softmax.kind, SoftmaxKind::Softmax | SoftmaxKind::Sparsemax) => refuse("1, but with softmax or sparsemax"),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The three boxes with their parameters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Attention {
-    /// The first box.
-    pub score: Score,
+    /// The first box, one a head.
+    pub scores: Vec<Score>,
     /// The second box.
     pub normaliser: Normaliser,
     /// Projections for the score and for the mix.
@@ -52,7 +82,7 @@ pub struct Attention {
 /// A memory made ready: what depends on it alone is computed.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// What the score reads.
+    /// What the scores read, head by head.
     pub keys: Var,
     /// What the context is mixed of.
     pub values: Var,
@@ -161,9 +191,9 @@ impl Question {
 pub struct Attended {
     /// One row a query: the mix.
     pub context: Var,
-    /// One number a pair, on the axis of the pairs.
+    /// One row a pair, one column a head, on the axis of the pairs.
     pub weights: Var,
-    /// One number a pair, before the softmax.
+    /// The same before the softmax.
     pub scores: Var,
     /// One number a query, for [`SoftmaxKind::Reinforce`](super::SoftmaxKind::Reinforce) while learning.
     pub log_probs: Option<Var>,
@@ -189,23 +219,30 @@ impl Attention {
             Some(size) => Ok(Some(Linear::without_bias(params, &format!("{name}.{part}"), memory, size))),
             None => Ok(None),
         };
-        let (keys, values) = (project("key", config.keys)?, project("value", config.values)?);
+        let values = config.projected_values(memory);
+        let width = values.unwrap_or(memory);
+        config.check(width)?;
+        let (keys, values) = (project("key", config.keys)?, project("value", values)?);
         let sizes = Sizes { query, memory: config.keys.unwrap_or(memory), coverage };
-        let score = Score::new(params, name, &config.score, sizes)?;
+        let named = |head: usize| if config.heads == 1 { name.to_string() } else { format!("{name}.{head}") };
+        let scores = (0..config.heads).map(|head| Score::new(params, &named(head), &config.score, sizes)).collect::<Result<_>>()?;
         let normaliser = Normaliser::new(params, name, config.softmax, query)?;
-        Ok(Attention { score, normaliser, keys, values, width: config.values.unwrap_or(memory) })
+        Ok(Attention { scores, normaliser, keys, values, width })
     }
 
     /// Whether the weights of a step depend on those of the step before.
     pub fn looks_back(&self) -> bool {
-        self.normaliser.looks_back() || self.score.kind().looks_back()
+        self.normaliser.looks_back() || self.scores.iter().any(|score| score.kind().looks_back())
     }
 
     /// Computes what depends on the memory alone.
     pub fn prepare<T: Float>(&self, tape: &Tape<T>, memory: Var) -> Result<Memory> {
         let axis = tape.need_axis("attention (memory)", memory)?;
         let projected = |layer: &Option<Linear>| layer.as_ref().map_or(Ok(memory), |layer| layer.forward(tape, memory));
-        Ok(Memory { keys: self.score.keys(tape, projected(&self.keys)?)?, values: projected(&self.values)?, axis, allowed: None })
+        let (read, values) = (projected(&self.keys)?, projected(&self.values)?);
+        let keys = self.scores.iter().map(|score| score.keys(tape, read)).collect::<Result<Vec<_>>>()?;
+        let keys = if let [one] = keys[..] { one } else { tape.concat(&keys)? };
+        Ok(Memory { keys, values, axis, allowed: None })
     }
 
     /// Score, softmax, mix.
@@ -214,7 +251,14 @@ impl Attention {
         if let Some(allowed) = &memory.allowed {
             question = question.clone().masked(&Mask::keys(&question.pairs, allowed)?)?;
         }
-        let scores = self.score.scores(tape, memory.keys, &question)?;
+        let scores = match &self.scores[..] {
+            [score] => score.scores(tape, memory.keys, &question)?,
+            heads => {
+                let width = tape.shape(memory.keys).1 / heads.len().max(1);
+                let of_head = |(h, score): (usize, &Score)| score.scores(tape, tape.slice(memory.keys, h * width, width)?, &question);
+                tape.concat(&heads.iter().enumerate().map(of_head).collect::<Result<Vec<_>>>()?)?
+            }
+        };
         let weights = self.normaliser.weights(tape, scores, &question)?;
         let mut context = mix(tape, weights.weights, memory.values, &question.pairs)?;
         if let Some(axis) = &question.axis {

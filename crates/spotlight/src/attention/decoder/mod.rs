@@ -139,15 +139,15 @@ impl DecoderConfig {
                 "off, but in Luong's order with attention: in Bahdanau's the context enters the cell anyway",
             );
         }
-        if self.coverage != Coverage::Off && self.attention.is_none() {
-            return refuse("coverage", "on", "off, without attention");
+        if self.coverage != Coverage::Off && self.attention.is_none_or(|attention| attention.heads > 1) {
+            return refuse("coverage", "on", "off, but with attention of one head");
         }
         Ok(())
     }
 
     /// Features of a context.
     fn context(&self) -> usize {
-        self.attention.map_or(0, |attention| attention.values.unwrap_or(self.memory))
+        self.attention.map_or(0, |attention| attention.projected_values(self.memory).unwrap_or(self.memory))
     }
 }
 
@@ -173,7 +173,7 @@ pub struct DecoderOutput {
     pub readout: Var,
     /// The context at every target position.
     pub contexts: Option<Var>,
-    /// One number for each pair of a target position and a position of its memory, on the axis of `pairs`. In the fused form no gradient goes back through them:
+    /// One row for each pair of a target position and a position of its memory, on the axis of `pairs`; one column a head. In the fused form no gradient goes back through them:
     /// a loss on the weights themselves needs [`Decoder::step_by_step`].
     pub weights: Option<Var>,
     /// Which weight belongs to which pair.
@@ -193,7 +193,7 @@ pub struct Stepped {
     pub readout: Var,
     /// The context.
     pub context: Option<Var>,
-    /// One number for each pair of a hypothesis and a position of its memory; hypothesis by hypothesis.
+    /// One row for each pair of a hypothesis and a position of its memory, hypothesis by hypothesis; one column a head.
     pub weights: Option<Var>,
     /// `Σ min(a, c)` of each hypothesis, if coverage is kept.
     pub coverage_penalty: Option<Var>,
@@ -289,7 +289,7 @@ impl Decoder {
     ///
     /// On a tape that does not learn, monotonic attention walks: see [`Normaliser::for_search`].
     pub fn step<T: Float>(&self, tape: &Tape<T>, y: Var, before: &State, memory: &Memory, items: &[usize]) -> Result<Stepped> {
-        let normaliser = self.attention.map(|a| if tape.is_training() { a.normaliser } else { a.normaliser.for_search() });
+        let normaliser = self.attention.as_ref().map(|a| if tape.is_training() { a.normaliser } else { a.normaliser.for_search() });
         self.step_with(tape, y, before, memory, items, normaliser)
     }
 
@@ -302,7 +302,8 @@ impl Decoder {
         items: &[usize],
         normaliser: Option<Normaliser>,
     ) -> Result<Stepped> {
-        let attention = self.attention.map(|attention| Attention { normaliser: normaliser.unwrap_or(attention.normaliser), ..attention });
+        let attention =
+            self.attention.clone().map(|attention| Attention { normaliser: normaliser.unwrap_or(attention.normaliser), ..attention });
         let look = |query: Var| attention.as_ref().map(|attention| self.look(tape, attention, query, before, memory, items)).transpose();
         let moved = match self.config.order {
             Order::Bahdanau => bahdanau::step(self, tape, y, before, look)?,
@@ -363,7 +364,7 @@ impl Decoder {
         let independent = start.step == 0
             && !self.config.input_feeding
             && self.config.coverage == Coverage::Off
-            && self.attention.is_none_or(|a| !a.looks_back());
+            && self.attention.as_ref().is_none_or(|a| !a.looks_back());
         if independent && (self.config.order == Order::Luong || self.attention.is_none()) {
             return luong::all_at_once(self, tape, y, memory, start);
         }
@@ -380,8 +381,8 @@ impl Decoder {
             && softmax.kind == SoftmaxKind::Softmax
             && softmax.temperature == 1.0
             && !memory.is_masked();
-        match attention.score {
-            super::Score::Additive(score) if plain && score.is_plain() => {
+        match attention.scores[..] {
+            [super::Score::Additive(score)] if plain && score.is_plain() => {
                 Some(AdditiveDecoder { query: score.query.weight, v: score.v, cell: self.rnn.layers[0][0] })
             }
             _ => None,
@@ -393,8 +394,9 @@ impl Decoder {
         let target = tape.need_axis("decoder", y)?;
         let carried = start.vars();
         let mut initial = carried.clone();
-        let width = memory.axis.steps();
-        let normaliser = self.attention.map(|attention| attention.normaliser);
+        let normaliser = self.attention.as_ref().map(|attention| attention.normaliser);
+        let heads = self.attention.as_ref().map_or(0, |attention| attention.scores.len());
+        let width = memory.axis.steps() * heads;
         let (looks, covers) = (self.attention.is_some(), self.config.coverage != Coverage::Off);
         let draws = tape.is_training() && normaliser.is_some_and(|n| n.config().kind == SoftmaxKind::Reinforce);
         // Beside what is carried from step to step, what is to be seen of every step goes through the scan as a state that nobody reads.
@@ -408,7 +410,8 @@ impl Decoder {
             after.push(stepped.readout);
             after.extend(stepped.context);
             if let Some(weights) = stepped.weights {
-                after.push(to_rows(tape, weights, &Pairs::for_items(step.items, &memory.axis))?);
+                let pairs = Pairs::for_items(step.items, &memory.axis);
+                after.push(each(tape, heads, |head| to_rows(tape, tape.slice(weights, head, 1)?, &pairs))?);
             }
             after.extend(stepped.coverage_penalty);
             after.extend(stepped.log_probs);
@@ -420,7 +423,10 @@ impl Decoder {
         let (contexts, rows, penalties, log_probs) = (next(looks), next(looks), next(covers), next(draws));
         let pairs = looks.then(|| Pairs::new(&target, &memory.axis)).transpose()?;
         let weights = match (rows, &pairs) {
-            (Some(rows), Some(pairs)) => Some(to_pairs(tape, rows, pairs)?),
+            (Some(rows), Some(pairs)) => {
+                let steps = memory.axis.steps();
+                Some(each(tape, heads, |head| to_pairs(tape, tape.slice(rows, head * steps, steps)?, pairs))?)
+            }
             _ => None,
         };
         let coverage_penalty = penalties.map(|penalties| tape.sum_all(penalties)).transpose()?;
@@ -434,6 +440,11 @@ struct Moved {
     run: RnnOutput,
     readout: Var,
     look: Option<Look>,
+}
+
+/// What every head gives, side by side.
+fn each<T: Float>(tape: &Tape<T>, heads: usize, of_head: impl Fn(usize) -> Result<Var>) -> Result<Var> {
+    beside(tape, &(0..heads).map(|head| of_head(head).map(Some)).collect::<Result<Vec<_>>>()?)
 }
 
 /// Tables side by side; one alone as it is.

@@ -64,6 +64,8 @@ pub struct Model {
     pub dropout: f64,
     /// The score: `additive`, `dot`, `general`, ... or `none` for a decoder that sees only the encoder's last state.
     pub attention: String,
+    /// Scores side by side, each looking on its own; together they mix a projection of what the encoder read.
+    pub heads: usize,
     /// Size of the hidden layer of an additive score; 0 for the hidden size.
     pub alignment: usize,
     /// From scores to weights: `softmax`, `sparsemax`, `local-m`, `local-p`, `monotonic`, ...
@@ -148,6 +150,7 @@ impl Default for Config {
                 bidirectional: true,
                 dropout: 0.2,
                 attention: ScoreKind::Additive.name().into(),
+                heads: 1,
                 alignment: 0,
                 softmax: SoftmaxKind::Softmax,
                 half_width: 10,
@@ -207,7 +210,25 @@ impl Config {
             "model.start",
             "zeros needs attention: the decoder would know nothing of the source".into(),
         )?;
-        need(m.coverage == Coverage::Off || m.attention != "none", "model.coverage", "needs attention".into())?;
+        need(
+            m.coverage == Coverage::Off || (m.attention != "none" && m.heads == 1),
+            "model.coverage",
+            "needs attention of one head".into(),
+        )?;
+        need(m.heads >= 1, "model.heads", "must be at least 1".into())?;
+        let shared = memory.is_multiple_of(m.heads.max(1));
+        need(shared, "model.heads", format!("must divide the {memory} features that the encoder gives, is {}", m.heads))?;
+        need(
+            m.heads == 1
+                || !matches!(self.score(), None | Some(ScoreKind::Dot | ScoreKind::ScaledDot | ScoreKind::Cosine | ScoreKind::Location)),
+            "model.heads",
+            "above 1 needs a score with parameters, so that heads can differ: additive, general or concat".into(),
+        )?;
+        need(
+            m.heads == 1 || matches!(m.softmax, SoftmaxKind::Softmax | SoftmaxKind::Sparsemax),
+            "model.heads",
+            "above 1 goes with softmax or sparsemax".into(),
+        )?;
         need(
             m.softmax != SoftmaxKind::Reinforce,
             "model.softmax",
@@ -253,6 +274,7 @@ impl Config {
         let attention = self.score().map(|kind| AttentionConfig {
             score: ScoreConfig { alignment: (m.alignment > 0).then_some(m.alignment), ..ScoreConfig::from(kind) },
             softmax: SoftmaxConfig { half_width: m.half_width, ..SoftmaxConfig::from(m.softmax) },
+            heads: m.heads,
             ..AttentionConfig::default()
         });
         DecoderConfig {

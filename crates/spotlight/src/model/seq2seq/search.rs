@@ -60,13 +60,29 @@ pub struct Hypothesis {
     pub score: f64,
     /// The probability of each unit.
     pub probabilities: Vec<f32>,
-    /// For each unit, its weights over the source units; empty without attention.
+    /// For each unit, its weights over the source units: the mean of the heads. Empty without attention.
     pub attention: Vec<Vec<f32>>,
+    /// The same of each head on its own, if there are several.
+    pub heads: Vec<Vec<Vec<f32>>>,
 }
 
 impl Hypothesis {
     fn empty() -> Self {
-        Hypothesis { ids: Vec::new(), log_prob: 0.0, score: 0.0, probabilities: Vec::new(), attention: Vec::new() }
+        Hypothesis { ids: Vec::new(), log_prob: 0.0, score: 0.0, probabilities: Vec::new(), attention: Vec::new(), heads: Vec::new() }
+    }
+
+    /// Notes where each head looked when a unit was written.
+    fn look(&mut self, heads: &[Vec<f32>]) {
+        match heads {
+            [] => {}
+            [one] => self.attention.push(one.clone()),
+            several => {
+                let share = 1.0 / several.len() as f32;
+                self.attention.push((0..several[0].len()).map(|j| several.iter().map(|head| head[j]).sum::<f32>() * share).collect());
+                self.heads.resize(several.len(), Vec::new());
+                self.heads.iter_mut().zip(several).for_each(|(all, row)| all.push(row.clone()));
+            }
+        }
     }
 
     /// Wu and others, 2016, equation 14.
@@ -146,13 +162,15 @@ fn search_batch(net: &Net, params: &Params<f32>, sources: &[(usize, &[u32])], op
         let logits = net.logits(&tape, stepped.readout)?;
         let mut logits_rows = tape.to_vec(logits);
         let units = tape.shape(logits).1;
-        let mut weights: Vec<Option<Vec<f32>>> = vec![None; live.len()];
+        // One list a head.
+        let mut weights: Vec<Vec<Vec<f32>>> = vec![Vec::new(); live.len()];
         if let Some(w) = stepped.weights {
-            let all = tape.to_vec(w);
+            let (all, heads) = (tape.to_vec(w), tape.shape(w).1);
             let mut at = 0;
             for (row, l) in live.iter().enumerate() {
                 let len = axis.lengths()[l.item];
-                weights[row] = Some(all[at..at + len].to_vec());
+                let own = &all[at * heads..(at + len) * heads];
+                weights[row] = (0..heads).map(|head| own.iter().copied().skip(head).step_by(heads).collect()).collect();
                 at += len;
             }
         }
@@ -169,7 +187,7 @@ fn search_batch(net: &Net, params: &Params<f32>, sources: &[(usize, &[u32])], op
             if unit != END {
                 h.ids.push(unit);
                 h.probabilities.push(log_prob.exp());
-                h.attention.extend(weights[row].clone());
+                h.look(&weights[row]);
             }
             Live { item: l.item, hypothesis: h, row }
         };

@@ -42,7 +42,7 @@ fn reverser(changes: &[&str]) -> Transducer {
 fn gradients_of_every_kind_of_model() {
     let pairs = [pair("abca", "cb", 1), pair("b", "", 2), pair("cab", "abcab", 3)];
     let one_way = "model.bidirectional=false";
-    let variants: [&[&str]; 22] = [
+    let variants: [&[&str]; 25] = [
         &[],
         &["model.cell=rnn"],
         &["model.cell=lstm", "model.encoder_layers=2", "model.decoder_layers=2"],
@@ -56,6 +56,9 @@ fn gradients_of_every_kind_of_model() {
         &["model.attention=general", "model.order=luong", "model.input_feeding=true"],
         &["model.attention=concat", "model.order=luong", "model.cell=lstm", "model.input_feeding=true"],
         &["model.attention=location"],
+        &["model.heads=2"],
+        &["model.heads=2", "model.order=luong", "model.attention=general"],
+        &["model.heads=4", "model.order=luong", "model.attention=concat", "model.input_feeding=true", "model.softmax=sparsemax"],
         &["model.coverage=penalty"],
         &["model.coverage=features", "model.order=luong"],
         &["model.tied=true"],
@@ -79,6 +82,7 @@ fn it_learns_with_every_cell_and_order() {
     reverser(&["model.cell=lstm", "model.encoder_layers=2", "model.decoder_layers=2"]);
     reverser(&["model.attention=general", "model.order=luong", "model.input_feeding=true"]);
     reverser(&["model.attention=none"]);
+    reverser(&["model.heads=4"]);
     reverser(&["model.scheduled_sampling=0.2"]);
 }
 
