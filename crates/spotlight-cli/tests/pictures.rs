@@ -113,6 +113,32 @@ fn reverser(place: &Place) {
     train(place, "seq2seq", "pairs.tsv", &settings);
 }
 
+/// Several heads: a matrix for each, and their mean in the answer.
+#[test]
+fn heads_of_a_transducer() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 60);
+    train(&place, "seq2seq", "pairs.tsv", &["model.heads=3", "train.epochs=2"]);
+    let answer = predicted(&place, "abcd", &["--beam", "2"]);
+    let hypothesis = &answer["hypotheses"][0];
+    let heads: Vec<Weights> = hypothesis["heads"].as_array().unwrap().iter().map(table).collect();
+    let picture = &looked(&place, "abcd", &["--beam", "2"])[0];
+    assert_eq!(picture["heads"].as_array().unwrap().iter().map(table).collect::<Vec<_>>(), heads);
+    assert_eq!(heads.len(), 3);
+    assert_ne!(heads[0], heads[1], "heads differ");
+    for (row, mean) in table(&hypothesis["attention"]).iter().enumerate() {
+        for (column, mean) in mean.iter().enumerate() {
+            let sum: f32 = heads.iter().map(|head| head[row][column]).sum();
+            assert!((mean - sum / 3.0).abs() < 1e-6);
+        }
+    }
+    let second = &looked(&place, "abcd", &["--beam", "2", "--head", "2"])[0];
+    assert_eq!(table(&second["heads"][0]), heads[1]);
+    wrong(&place, &["look", "model", "abcd", "--head", "4"], "there is no head 4: this model has --head 1 to 3");
+    let refused = ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "other", "--set", "model.heads=2"];
+    wrong(&place, &[&refused[..], &["--set", "model.attention=dot", "--set", "model.bidirectional=false"]].concat(), "model.heads");
+}
+
 #[test]
 fn writing_backwards_looks_along_the_other_diagonal() {
     let place = Place::new();
