@@ -53,7 +53,7 @@ impl AttentionConfig {
         match self.heads {
             1 => Ok(()),
             0 => refuse("at least 1"),
-            heads if values % heads != 0 => refuse(&format!("a divisor of the {values} features that they share")),
+            heads if !values.is_multiple_of(heads) => refuse(&format!("a divisor of the {values} features that they share")),
             _ if matches!(self.score.kind, ScoreKind::Dot | ScoreKind::ScaledDot | ScoreKind::Cosine) => {
                 refuse("1 for a score without parameters, whose heads would all look at the same place; or use general")
             }
