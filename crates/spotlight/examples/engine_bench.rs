@@ -8,8 +8,9 @@ use spotlight::axis::Axis;
 use spotlight::nn::{Embedding, Linear, Rnn, RnnConfig};
 use spotlight::params::Params;
 use spotlight::tape::{Tape, Var};
+use spotlight::text::batch::Lengths;
 use spotlight::train::optim::{Optimiser, Rule, clip_scale, global_norm};
-use spotlight::train::parallel::Shards;
+use spotlight::train::parallel::{Shards, deal};
 use spotlight::{Cell, Result};
 
 struct Model {
@@ -74,7 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let (threads, steps) = (number("--threads")?.unwrap_or(2), number("--steps")?.unwrap_or(20));
     let shards = number("--shards")?.unwrap_or(2);
-    let (sources, targets) = match option("--lengths") {
+    let (sources, targets): (Vec<usize>, Vec<usize>) = match option("--lengths") {
         Some(file) => {
             let lengths: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
             let read = |side: &str| lengths[side].as_array().into_iter().flatten().filter_map(|x| x.as_u64().map(|x| x as usize)).collect();
@@ -90,10 +91,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut params = Params::<f32>::new(1);
     let model = Model::new(&mut params, vocabulary, embedding, hidden, arguments.iter().any(|a| a == "--composed"))?;
     let units = |seed: usize, count: usize| (0..count).map(|i| ((i * 7919 + seed * 104_729) % vocabulary) as u32).collect::<Vec<u32>>();
-    let parts: Vec<Part> = (0..shards)
-        .map(|shard| {
-            let own = |lengths: &[usize]| lengths.iter().copied().skip(shard).step_by(shards).collect::<Vec<usize>>();
-            let (source_axis, target_axis) = (Axis::new(own(&sources)), Axis::new(own(&targets)));
+    let batch: Vec<Lengths> = sources.iter().zip(&targets).map(|(&source, &target)| Lengths { source, target }).collect();
+    let parts: Vec<Part> = deal(&batch, shards, |lengths| lengths)
+        .iter()
+        .enumerate()
+        .map(|(shard, own)| {
+            let axis = |side: fn(&Lengths) -> usize| Axis::new(own.iter().map(side).collect::<Vec<usize>>());
+            let (source_axis, target_axis) = (axis(|l| l.source), axis(|l| l.target));
             Part {
                 source: units(shard, source_axis.rows()),
                 inputs: units(shard + 10, target_axis.rows()),

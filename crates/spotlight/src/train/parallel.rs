@@ -4,12 +4,31 @@
 //! added in the order of the shards. How many shards there are is a setting of the run; how many threads work on them changes nothing but the time: the
 //! same bits come out.
 
+use std::cmp::Reverse;
+
 use rayon::prelude::*;
 use spotlight_kernels::{Float, optim};
 
 use crate::params::{Gradients, Params};
 use crate::tape::{Pool, Tape, Var};
+use crate::text::batch::Lengths;
 use crate::{Error, Result};
+
+/// Deals the examples of a batch to `parts` shards of nearly equal work: those with the longest target first, equal ones by their source, back and forth.
+pub fn deal<E: Copy>(examples: &[E], parts: usize, lengths: impl Fn(E) -> Lengths) -> Vec<Vec<E>> {
+    let mut sorted: Vec<E> = examples.to_vec();
+    sorted.sort_by_key(|&e| {
+        let Lengths { source, target } = lengths(e);
+        Reverse((target, source))
+    });
+    let mut dealt = vec![Vec::new(); parts];
+    for (round, hand) in sorted.chunks(parts.max(1)).enumerate() {
+        for (place, &example) in hand.iter().enumerate() {
+            dealt[if round % 2 == 0 { place } else { parts - 1 - place }].push(example);
+        }
+    }
+    dealt
+}
 
 /// What a shard keeps from batch to batch.
 #[derive(Debug)]
@@ -95,6 +114,26 @@ impl<T: Float> Shards<T> {
 mod tests {
     use super::*;
     use crate::params::Init;
+
+    #[test]
+    fn shards_get_equal_work() {
+        let examples: Vec<(usize, usize)> = (0..64).map(|i| (8 + i * 5 % 8, 8 + i * i % 7)).collect();
+        for parts in [1, 2, 3, 4] {
+            let dealt = deal(&examples, parts, |(source, target)| Lengths { source, target });
+            let mut all = dealt.concat();
+            all.sort_unstable();
+            let mut expected = examples.clone();
+            expected.sort_unstable();
+            assert_eq!(all, expected);
+            let sums =
+                |side: fn(&(usize, usize)) -> usize| dealt.iter().map(|part| part.iter().map(side).sum::<usize>()).collect::<Vec<_>>();
+            for sums in [sums(|e| e.0), sums(|e| e.1)] {
+                let (least, most) = (sums.iter().min().unwrap(), sums.iter().max().unwrap());
+                assert!(most - least <= 15, "{parts} parts: {sums:?}");
+            }
+        }
+        assert_eq!(deal(&[7, 9], 2, |x| Lengths { source: x, target: 0 }), [[9], [7]]);
+    }
 
     #[test]
     fn nothing_of_a_step_is_left_in_the_next() {

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::checkpoint::{self, Checkpoint, Progress};
 use super::learner::{Learner, Measure};
 use super::optim::{Optimiser, clip_scale, global_norm};
-use super::parallel::Shards;
+use super::parallel::{Shards, deal};
 use super::schedule::{Plateau, Schedule};
 use super::settings::{ScheduleName, TrainSettings};
 use crate::params::Params;
@@ -221,7 +221,7 @@ impl Run<'_> {
         let targets: usize = examples.iter().map(|e| learner.targets(e)).sum();
         let scale = 1.0 / targets.max(1) as f64;
         let count = shards.len().min(examples.len()).max(1);
-        let parts: Vec<Vec<&L::Example>> = (0..count).map(|i| examples.iter().copied().skip(i).step_by(count).collect()).collect();
+        let parts = deal(examples, count, |e| learner.lengths(e));
         let seed = self.seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(state.progress.step);
         let (loss, gradient) = shards.gradients(params, seed, &parts, |tape, part| learner.loss(tape, part, scale))?;
         let norm = global_norm(gradient);
