@@ -190,6 +190,18 @@ fn pack_left<T: Float, const M: usize>(a: View<T>, i: usize, k0: usize, kc: usiz
     }
 }
 
+/// Asks for the cache line of a number that is needed soon.
+#[inline(always)]
+fn prefetch<T>(x: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint about an address that is valid, since it comes from a reference; SSE belongs to the baseline.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(x).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = x;
+}
+
 /// Where a product goes: rows `stride` apart.
 struct Target<'c, T> {
     data: &'c mut [T],
@@ -199,6 +211,11 @@ struct Target<'c, T> {
 /// One tile: `M` packed rows times one panel, `nr` of its columns kept.
 #[inline(always)]
 fn tile<T: Float, const M: usize, const FMA: bool>(a: &[T], b: &[T], c: &mut [T], stride: usize, nr: usize, add: bool) {
+    // The target comes from far away while the sums are made.
+    for i in 0..M {
+        prefetch(&c[i * stride]);
+        prefetch(&c[i * stride + nr - 1]);
+    }
     let mut sums = [[T::ZERO; NR]; M];
     for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<NR>().0) {
         for i in 0..M {
