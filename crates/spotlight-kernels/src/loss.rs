@@ -22,24 +22,15 @@ simd! {
             for &x in lanes.iter().chain(rest) {
                 largest = T::max(x, largest);
             }
-            let at_target = row[target as usize] - largest;
-            let mut sum_logits = T::ZERO;
-            if smoothing > T::ZERO {
-                for &x in row.iter() {
-                    sum_logits += x - largest;
-                }
-            }
             for x in row.iter_mut() {
-                *x = (*x - largest).exp();
+                *x -= largest;
             }
-            let mut lanes = [T::ZERO; 16];
-            let (wide, rest) = row.as_chunks::<16>();
-            for chunk in wide {
-                for l in 0..16 {
-                    lanes[l] += chunk[l];
-                }
+            let at_target = row[target as usize];
+            let sum_logits = if smoothing > T::ZERO { sum(row) } else { T::ZERO };
+            for x in row.iter_mut() {
+                *x = x.exp_nonpositive::<FMA>();
             }
-            let total = lanes.iter().copied().sum::<T>() + rest.iter().copied().sum::<T>();
+            let total = sum(row);
             let log_total = total.ln();
             let row_loss = log_total - (T::ONE - smoothing) * at_target - even * sum_logits;
             loss += (row_loss * scale).to_f64();
@@ -52,6 +43,19 @@ simd! {
         }
         loss
     }
+}
+
+/// The sum, in sixteen lanes.
+#[inline(always)]
+fn sum<T: Float>(x: &[T]) -> T {
+    let mut lanes = [T::ZERO; 16];
+    let (wide, rest) = x.as_chunks::<16>();
+    for chunk in wide {
+        for l in 0..16 {
+            lanes[l] += chunk[l];
+        }
+    }
+    lanes.iter().copied().sum::<T>() + rest.iter().copied().sum::<T>()
 }
 
 /// `-(t ln σ(x) + (1 - t) ln(1 - σ(x)))` and its derivative, without overflow for any `x`.

@@ -26,7 +26,7 @@ simd! {
         }
         let mut total = T::ZERO;
         for s in scores.iter_mut() {
-            *s = (*s - largest).exp();
+            *s = (*s - largest).exp_nonpositive::<FMA>();
         }
         for &s in scores.iter() {
             total += s;
