@@ -16,7 +16,7 @@ import json
 
 from sides import TORCH_THREADS, example_binary, largest, median, need_torch, note, print_table, run, run_torch
 
-REPEATS = {128: 200, 1024: 30, 4096: 5, 16384: 1}  # calls a process, so that a round of one setting takes some seconds
+REPEATS = {128: 2000, 1024: 60, 4096: 8, 16384: 2}  # calls a process on either side, so that a round of one setting takes a second or more
 LONGEST_TRIAL = 4096
 
 
@@ -38,7 +38,7 @@ def compare(binary, length, causal, backward, rounds, threads):
     ours, theirs = [], []
     for _ in range(rounds):
         if binary:
-            ours.append(run([binary, *flags(length, causal, backward, threads), "--json"]))
+            ours.append(run([binary, *flags(length, causal, backward, threads), "--repeats", REPEATS[length], "--json"]))
         theirs.append(torch_side(length, torch_threads))
     ours_ms, torch_ms = median(ours, "ms"), median(theirs, "ms")
     return {
