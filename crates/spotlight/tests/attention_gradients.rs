@@ -168,6 +168,42 @@ fn multi_head() {
     }
 }
 
+/// The streaming form and the long way, whichever the configuration leads to, give the same context and train.
+#[test]
+fn multi_head_context_alone() {
+    let softer = SoftmaxConfig { temperature: 2.0, ..Default::default() };
+    for (queries, keys) in axes() {
+        for config in [
+            MultiHeadConfig { heads: 2, ..Default::default() },
+            MultiHeadConfig { heads: 2, causal: true, ..Default::default() },
+            MultiHeadConfig { score: ScoreKind::Dot.into(), ..Default::default() },
+            MultiHeadConfig { score: ScoreKind::General.into(), heads: 2, ..Default::default() },
+            MultiHeadConfig { softmax: softer, window: Some(1), ..Default::default() },
+        ] {
+            let mut c = Check::new(&format!("context of {config:?} {queries:?}"));
+            let attention = MultiHead::new(&mut c.params, "attention", &config, 4, 3, 2).unwrap();
+            shake(&mut c.params);
+            let (q, k, v) = (c.input(queries.rows(), 4), c.input(keys.rows(), 3), c.input(keys.rows(), 2));
+            let inputs = |t: &Tape<f64>| -> Result<[Var; 3]> {
+                Ok([t.on_axis(t.param(q), &queries)?, t.on_axis(t.param(k), &keys)?, t.on_axis(t.param(v), &keys)?])
+            };
+            {
+                let tape = Tape::new(&c.params);
+                let [q, k, v] = inputs(&tape).unwrap();
+                let (alone, whole) = (attention.context(&tape, q, k, v, None).unwrap(), attention.forward(&tape, q, k, v, None).unwrap());
+                assert_eq!(tape.axis(alone), Some(queries.clone()));
+                for (a, b) in tape.to_vec(alone).iter().zip(tape.to_vec(whole.context)) {
+                    assert!((a - b).abs() < 1e-12, "{config:?}: {a} {b}");
+                }
+            }
+            check(c, |t| {
+                let [q, k, v] = inputs(t)?;
+                attention.context(t, q, k, v, None)
+            });
+        }
+    }
+}
+
 /// Checks a decoder under teacher forcing over some sets of lengths, in the form it chooses and step by step, and that both say the same.
 fn decoder(name: &str, config: DecoderConfig, sets: &[Vec<usize>]) {
     for lengths in sets {

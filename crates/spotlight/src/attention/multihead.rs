@@ -9,11 +9,13 @@ use spotlight_kernels::Float;
 use spotlight_kernels::gemm::{View, product};
 
 use super::score::{ScaledDot, Sizes, dot_pairs};
-use super::{Attended, Mask, Normaliser, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig, mix};
+use super::{Attended, Mask, Normaliser, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig, mix, streaming_attention};
 use crate::nn::Linear;
 use crate::params::{Init, ParamId, Params};
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
+
+const OP: &str = "multi-head attention";
 
 /// Multi-head attention, as a user configures it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,25 +123,8 @@ impl MultiHead {
     ///
     /// `mask` comes in addition to what the configuration says.
     pub fn forward<T: Float>(&self, tape: &Tape<T>, query: Var, key: Var, value: Var, mask: Option<&Mask>) -> Result<Attended> {
-        let op = "multi-head attention";
-        let (queries, keys) = (tape.need_axis(op, query)?, tape.need_axis(op, key)?);
-        tape.common_axis(op, key, value)?;
-        let e = self.embed;
-        let (q, k, v) = match self.projections {
-            // One product for all three.
-            Projections::Stacked(weight) if query == key && key == value => {
-                let all = tape.linear(query, weight, Some(self.bias))?;
-                (tape.slice(all, 0, e)?, tape.slice(all, e, e)?, tape.slice(all, 2 * e, e)?)
-            }
-            Projections::Stacked(weight) => {
-                let part = |x, i| linear_rows(tape, x, weight, i * e, self.bias, i * e, e);
-                (part(query, 0)?, part(key, 1)?, part(value, 2)?)
-            }
-            Projections::Apart([wq, wk, wv]) => {
-                let part = |x, weight, i| linear_rows(tape, x, weight, 0, self.bias, i * e, e);
-                (part(query, wq, 0)?, part(key, wk, 1)?, part(value, wv, 2)?)
-            }
-        };
+        let (queries, keys) = (tape.need_axis(OP, query)?, tape.need_axis(OP, key)?);
+        let [q, k, v] = self.project(tape, query, key, value)?;
         let mut question = Question::of_axes(Some(q), &queries, &keys)?;
         if self.config.causal {
             question = question.clone().masked(&Mask::causal(&question.pairs, &question.positions)?)?;
@@ -157,12 +142,49 @@ impl MultiHead {
         Ok(Attended { context, weights: weights.weights, scores, log_probs: weights.log_probs })
     }
 
+    /// The context of [`forward`](Self::forward) alone. A plain softmax over products then never builds its weights, and memory grows with the length instead of
+    /// its square (see [`streaming_attention`]); with any other score or softmax, a window or a mask, the weights are built and let go.
+    pub fn context<T: Float>(&self, tape: &Tape<T>, query: Var, key: Var, value: Var, mask: Option<&Mask>) -> Result<Var> {
+        let plain = self.scores.is_empty() && self.config.softmax == SoftmaxConfig::default();
+        if !plain || self.config.window.is_some() || mask.is_some() {
+            return Ok(self.forward(tape, query, key, value, mask)?.context);
+        }
+        let [q, k, v] = self.project(tape, query, key, value)?;
+        let mixed = streaming_attention(tape, q, k, v, self.config.heads, self.scale(), self.config.causal)?;
+        tape.on_axis(self.out.forward(tape, mixed)?, &tape.need_axis(OP, query)?)
+    }
+
+    /// The projections of query, key and value, each on the axis of what it is made of.
+    fn project<T: Float>(&self, tape: &Tape<T>, query: Var, key: Var, value: Var) -> Result<[Var; 3]> {
+        tape.common_axis(OP, key, value)?;
+        let e = self.embed;
+        Ok(match self.projections {
+            // One product for all three.
+            Projections::Stacked(weight) if query == key && key == value => {
+                let all = tape.linear(query, weight, Some(self.bias))?;
+                [tape.slice(all, 0, e)?, tape.slice(all, e, e)?, tape.slice(all, 2 * e, e)?]
+            }
+            Projections::Stacked(weight) => {
+                let part = |x, i| linear_rows(tape, x, weight, i * e, self.bias, i * e, e);
+                [part(query, 0)?, part(key, 1)?, part(value, 2)?]
+            }
+            Projections::Apart([wq, wk, wv]) => {
+                let part = |x, weight, i| linear_rows(tape, x, weight, 0, self.bias, i * e, e);
+                [part(query, wq, 0)?, part(key, wk, 1)?, part(value, wv, 2)?]
+            }
+        })
+    }
+
+    /// The factor of a product, for those.
+    fn scale(&self) -> f64 {
+        if self.config.score.kind == ScoreKind::Dot { 1.0 } else { ScaledDot::scale(self.embed / self.config.heads) }
+    }
+
     /// One column a head.
     fn scores<T: Float>(&self, tape: &Tape<T>, q: Var, k: Var, question: &Question) -> Result<Var> {
         let (heads, size) = (self.config.heads, self.embed / self.config.heads);
         if self.scores.is_empty() {
-            let scale = if self.config.score.kind == ScoreKind::Dot { 1.0 } else { ScaledDot::scale(size) };
-            return dot_pairs(tape, q, k, &question.pairs, heads, scale);
+            return dot_pairs(tape, q, k, &question.pairs, heads, self.scale());
         }
         let mut columns = Vec::with_capacity(heads);
         for (head, score) in self.scores.iter().enumerate() {
