@@ -8,7 +8,7 @@ use spotlight::model::folder;
 use spotlight::params::Params;
 use spotlight::text::Inventory;
 
-use crate::output::{bytes, grouped, say};
+use crate::output::{bytes, grouped, say, written};
 use crate::tasks::AnyModel;
 
 /// Say what a model is.
@@ -26,19 +26,19 @@ impl Info {
             AnyModel::Seq2seq(model) => {
                 let (source, target) = model.vocabularies.sizes();
                 say(format_args!("task        seq2seq"))?;
-                say(format_args!("source      {} units ({:?})", grouped(source), model.config.source.units))?;
-                say(format_args!("target      {} units ({:?})", grouped(target), model.config.target.units))?;
+                say(format_args!("source      {} units ({})", grouped(source), written(model.config.source.units)))?;
+                say(format_args!("target      {} units ({})", grouped(target), written(model.config.target.units)))?;
                 &model.params
             }
             AnyModel::Classify(model) => {
                 say(format_args!("task        classify"))?;
-                say(format_args!("text        {} units ({:?})", grouped(model.tokenizer.len()), model.config.text.units))?;
+                say(format_args!("text        {} units ({})", grouped(model.tokenizer.len()), written(model.config.text.units)))?;
                 say(format_args!("labels      {}", listed(&model.labels)))?;
                 &model.params
             }
             AnyModel::Match(model) => {
                 say(format_args!("task        match"))?;
-                say(format_args!("text        {} units ({:?})", grouped(model.tokenizer.len()), model.config.text.units))?;
+                say(format_args!("text        {} units ({})", grouped(model.tokenizer.len()), written(model.config.text.units)))?;
                 &model.params
             }
             AnyModel::Bags(model) => {

@@ -34,6 +34,11 @@ pub fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// A choice as it is written in a recipe.
+pub fn written(choice: impl serde::Serialize) -> String {
+    serde_json::to_string(&choice).unwrap_or_default().trim_matches('"').to_string()
+}
+
 /// Columns of the terminal, 80 if there is none.
 pub fn width() -> usize {
     terminal_size::terminal_size().map_or(80, |(w, _)| w.0 as usize).clamp(24, 400)

@@ -21,7 +21,7 @@ use spotlight::train::run::{CHECKPOINT_EVERY, checkpoint_path};
 use spotlight::train::{End, Learner, Run, TrainSettings};
 
 use crate::Common;
-use crate::output::{WrongUsage, bytes, duration, grouped, say};
+use crate::output::{WrongUsage, bytes, duration, grouped, say, written};
 use crate::progress::Progress;
 use crate::tasks;
 
@@ -152,19 +152,23 @@ impl Train {
         let (sources, targets) = model.vocabularies.sizes();
         let m = &model.config.model;
         eprintln!(
-            "{} training and {} development pairs; {} source units ({:?}), {} target units ({:?})",
+            "{} training and {} development pairs; {} source units ({}), {} target units ({})",
             grouped(train.len()),
             grouped(dev.len()),
             grouped(sources),
-            model.config.source.units,
+            written(model.config.source.units),
             grouped(targets),
-            model.config.target.units
+            written(model.config.target.units)
         );
+        let attention = match m.attention.as_str() {
+            "none" => "without attention".to_string(),
+            score => format!("with {score} attention"),
+        };
         eprintln!(
-            "{:?} {} with {} attention, {} parameters; settings in {}",
-            m.cell,
+            "{} {} {}, {} parameters; settings in {}",
+            written(m.cell),
             m.hidden,
-            m.attention,
+            attention,
             grouped(model.params.len()),
             folder::config_path(&self.out).display()
         );

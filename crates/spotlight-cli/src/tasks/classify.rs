@@ -15,7 +15,7 @@ use spotlight::view::Picture;
 
 use super::{by_words, measured, only_head};
 use crate::Common;
-use crate::output::{grouped, say};
+use crate::output::{grouped, say, written};
 use crate::predict::CHUNK;
 use crate::train::{Train, parts};
 
@@ -36,16 +36,16 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
     model.save_frame(&command.out)?;
     let m = &model.config.model;
     eprintln!(
-        "{} training and {} development texts; {} units ({:?}), {} labels",
+        "{} training and {} development texts; {} units ({}), {} labels",
         grouped(train.len()),
         grouped(dev.len()),
         grouped(model.tokenizer.len()),
-        model.config.text.units,
+        written(model.config.text.units),
         model.labels.len()
     );
     eprintln!(
-        "{:?} {} pooled by {}, {} parameters; settings in {}",
-        m.encoder.cell,
+        "{} {} pooled by {}, {} parameters; settings in {}",
+        written(m.encoder.cell),
         m.encoder.hidden,
         m.pooling.pooling,
         grouped(model.params.len()),

@@ -15,7 +15,7 @@ use spotlight::view::Picture;
 
 use super::{by_words, measured, only_head};
 use crate::Common;
-use crate::output::{WrongUsage, grouped, say};
+use crate::output::{WrongUsage, grouped, say, written};
 use crate::train::{Train, parts};
 
 /// Trains a matcher.
@@ -37,18 +37,18 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
     let (train_examples, dev_examples) = (model.examples(&train), model.examples(&dev));
     let m = &model.config.model;
     eprintln!(
-        "{} training and {} development questions with {} and {} candidates; {} units ({:?})",
+        "{} training and {} development questions with {} and {} candidates; {} units ({})",
         grouped(train_examples.len()),
         grouped(dev_examples.len()),
         grouped(train.len()),
         grouped(dev.len()),
         grouped(model.tokenizer.len()),
-        model.config.text.units,
+        written(model.config.text.units),
     );
     eprintln!(
-        "{:?} towers, {:?} {} pooled by {}, {} parameters; settings in {}",
-        m.towers,
-        m.encoder.cell,
+        "{} towers, {} {} pooled by {}, {} parameters; settings in {}",
+        written(m.towers),
+        written(m.encoder.cell),
         m.encoder.hidden,
         m.pooling.pooling,
         grouped(model.params.len()),
