@@ -18,7 +18,6 @@ use spotlight::model::seq2seq::Transducer;
 use spotlight::train::Measure;
 use spotlight::view::Weighted;
 
-use crate::look::groups;
 use crate::output::WrongUsage;
 
 /// A model read from its folder.
@@ -70,13 +69,6 @@ fn heads_json(heads: &[Vec<f32>]) -> Value {
         [one] => json!(one),
         several => json!(several),
     }
-}
-
-/// Subwords merged to words: their weights add up. `words` has the number of the word of each unit.
-fn by_words(text: &Weighted, words: &[usize]) -> Weighted {
-    let groups = groups(words);
-    let sums = |head: &Vec<f32>| groups.iter().map(|g| head[g.clone()].iter().sum()).collect();
-    Weighted { tokens: groups.iter().map(|g| text.tokens[g.clone()].concat()).collect(), heads: text.heads.iter().map(sums).collect() }
 }
 
 /// Keeps one of several heads, counted from 1, if one is asked for.

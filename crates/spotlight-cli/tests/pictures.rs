@@ -113,6 +113,30 @@ fn reverser(place: &Place) {
     train(place, "seq2seq", "pairs.tsv", &settings);
 }
 
+/// Subwords merged to words: the columns of a word added up, nothing lost.
+#[test]
+fn subwords_become_words() {
+    let place = Place::new();
+    let mut dice = Dice(3);
+    let mut word = || (0..2 + dice.below(5)).map(|_| char::from(b'a' + dice.below(6) as u8)).collect::<String>();
+    let mut line = || (0..3).map(|_| word()).collect::<Vec<_>>().join(" ");
+    place.write("pairs.tsv", (0..80).map(|_| line()).map(|text| format!("{text}\t{text}\n")).collect::<String>());
+    let units = ["source.units=bpe", "source.vocab_size=30", "target.units=bpe", "target.vocab_size=30"];
+    train(&place, "seq2seq", "pairs.tsv", &[&units[..], &["train.epochs=2"]].concat());
+    let input = "abcdef fedcba abc";
+    let (pieces, words) = (&looked(&place, input, &[])[0], &looked(&place, input, &["--words"])[0]);
+    assert!(texts(&pieces["source"]).len() > 3, "{pieces}");
+    assert_eq!(texts(&words["source"])[..3], ["abcdef", "fedcba", "abc"]);
+    for row in table(&words["heads"][0]) {
+        assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{row:?}");
+    }
+    place.write("texts.tsv", (0..80).map(|i| format!("{}\t{}\n", line(), i % 2)).collect::<String>());
+    std::fs::remove_dir_all(place.path("model")).unwrap();
+    train(&place, "classify", "texts.tsv", &["text.units=bpe", "text.vocab_size=30", "train.epochs=2"]);
+    let words = &looked(&place, input, &["--words"])[0];
+    assert_eq!(texts(&words["tokens"])[..3], ["abcdef", "fedcba", "abc"]);
+}
+
 /// Several heads: a matrix for each, and their mean in the answer.
 #[test]
 fn heads_of_a_transducer() {

@@ -13,8 +13,9 @@ use spotlight::text::{Labelled, Line, Lines, TextError, read};
 use spotlight::train::Learner;
 use spotlight::view::Picture;
 
-use super::{by_words, measured, only_head};
+use super::{measured, only_head};
 use crate::Common;
+use crate::look::groups;
 use crate::output::{grouped, say, written};
 use crate::predict::CHUNK;
 use crate::train::{Train, parts};
@@ -122,7 +123,7 @@ pub fn look(model: &Classifier, lines: &[Line], words: bool, head: Option<usize>
         let mut picture = answer.picture();
         only_head(&mut picture.text.heads, head)?;
         if words {
-            picture.text = by_words(&picture.text, &answer.words);
+            picture.text = picture.text.merge_subwords(&groups(&answer.words));
         }
         Ok(picture.into())
     };

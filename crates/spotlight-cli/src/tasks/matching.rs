@@ -13,8 +13,9 @@ use spotlight::text::{Line, Lines, Question, read};
 use spotlight::train::Learner;
 use spotlight::view::Picture;
 
-use super::{by_words, measured, only_head};
+use super::{measured, only_head};
 use crate::Common;
+use crate::look::groups;
 use crate::output::{WrongUsage, grouped, say, written};
 use crate::train::{Train, parts};
 
@@ -144,8 +145,8 @@ pub fn look(model: &Matcher, path: &Path, lines: &[Line], words: bool, head: Opt
         only_head(&mut picture.question.heads, head)?;
         only_head(&mut picture.answer.heads, head)?;
         if words {
-            picture.question = by_words(&picture.question, &answer.question_words);
-            picture.answer = by_words(&picture.answer, &answer.answer_words);
+            picture.question = picture.question.merge_subwords(&groups(&answer.question_words));
+            picture.answer = picture.answer.merge_subwords(&groups(&answer.answer_words));
         }
         picture.cross = asked.then(|| picture.pairs());
         Ok(picture.into())

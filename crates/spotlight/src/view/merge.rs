@@ -1,11 +1,12 @@
 //! From subwords to words.
 
-use super::picture::{Matrix, Weights};
+use super::picture::{Matrix, Weighted, Weights};
+use crate::text::subwords::WORD_MARKER;
 use std::ops::Range;
 
 impl Matrix {
     /// Merges subwords into words: the weights of a word's source columns add up, its output rows are averaged, and its
-    /// probability is the product of its parts'. Each group is a range of units that becomes one, its label the parts joined;
+    /// probability is the product of its parts'. Each group is a range of units that becomes one, its label the parts joined, without `▁`;
     /// units in no group stay as they are.
     ///
     /// ```
@@ -40,6 +41,15 @@ impl Matrix {
     }
 }
 
+impl Weighted {
+    /// Merges subwords into words: the weights of a word's parts add up. Groups as for [`Matrix::merge_subwords`].
+    pub fn merge_subwords(&self, groups: &[Range<usize>]) -> Weighted {
+        let groups = complete(groups, self.tokens.len());
+        let sums = |head: &Vec<f32>| groups.iter().map(|group| head.iter().take(group.end).skip(group.start).sum()).collect();
+        Weighted { tokens: join(&self.tokens, &groups), heads: self.heads.iter().map(sums).collect() }
+    }
+}
+
 /// The groups in order, with a group of one for every unit they leave out. Parts outside `0..length` or of an earlier group
 /// are dropped, so that every unit is counted exactly once.
 fn complete(groups: &[Range<usize>], length: usize) -> Vec<Range<usize>> {
@@ -59,8 +69,13 @@ fn complete(groups: &[Range<usize>], length: usize) -> Vec<Range<usize>> {
     all
 }
 
+/// The labels of each group as one, without the mark that says where a word begins: it is one now.
 fn join(labels: &[String], groups: &[Range<usize>]) -> Vec<String> {
-    groups.iter().map(|group| labels[group.clone()].concat()).collect()
+    let word = |group: &Range<usize>| {
+        let text = labels[group.clone()].concat();
+        text.strip_prefix(WORD_MARKER).map(str::to_string).unwrap_or(text)
+    };
+    groups.iter().map(word).collect()
 }
 
 fn merge(weights: &Weights, rows: &[Range<usize>], columns: &[Range<usize>]) -> Weights {
@@ -83,6 +98,13 @@ mod tests {
         assert_eq!(complete(&[], 2), [0..1, 1..2]);
         assert_eq!(complete(&[3..5, 0..2], 6), [0..2, 2..3, 3..5, 5..6]);
         assert_eq!(complete(&[0..3, 1..9, 7..8], 4), [0..3, 3..4]);
+    }
+
+    #[test]
+    fn a_shaded_text_of_words() {
+        let pieces = Weighted { tokens: ["▁un", "do", "▁it"].map(String::from).to_vec(), heads: vec![vec![0.5, 0.25, 0.25]] };
+        let words = pieces.merge_subwords(&[0..2]);
+        assert_eq!((words.tokens, words.heads), (vec!["undo".to_string(), "it".into()], vec![vec![0.75, 0.25]]));
     }
 
     #[test]
