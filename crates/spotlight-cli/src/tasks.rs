@@ -16,7 +16,6 @@ use spotlight::model::matching::Matcher;
 use spotlight::model::pooling::PoolingSection;
 use spotlight::model::seq2seq::Transducer;
 use spotlight::train::Measure;
-use spotlight::view::Weighted;
 
 use crate::output::WrongUsage;
 

@@ -304,15 +304,16 @@ fn choose(pairs: &[Pair]) -> Config {
     if !config.data.alternatives {
         eprintln!("pairs repeat themselves, as in running text: every row is measured on its own");
     }
-    config.choose_sizes(pairs.len());
-    let m = &config.model;
+    config.choose_sizes(pairs);
+    let (m, t) = (&config.model, &config.train);
     eprintln!(
-        "chosen for {} pairs: embedding {}, hidden {}, dropout {}, {} epochs",
+        "chosen for {} pairs: embedding {}, hidden {}, dropout {}, {} epochs in batches of {} positions",
         grouped(pairs.len()),
         m.embedding,
         m.hidden,
         m.dropout,
-        config.train.epochs
+        t.epochs,
+        grouped(t.batch)
     );
     config
 }

@@ -7,7 +7,7 @@ use crate::config::ConfigError;
 use crate::model::UnitSection;
 use crate::model::folder::Task;
 use crate::nn::RnnConfig;
-use crate::text::UnitKind;
+use crate::text::{Pair, UnitKind};
 use crate::train::TrainSettings;
 use crate::{Cell, Result};
 
@@ -237,8 +237,15 @@ impl Config {
         need(self.search.beam >= 1, "search.beam", format!("must be at least 1, is {}", self.search.beam))
     }
 
-    /// Chooses sizes and the length of the training for this many pairs. The numbers are those that did well on the recipes' data sets.
-    pub fn choose_sizes(&mut self, pairs: usize) {
+    /// Chooses sizes and the course of the training for these pairs. The numbers are those that did well on the recipes' data sets.
+    pub fn choose_sizes(&mut self, pairs: &[Pair]) {
+        let length = |units, text: &str| match units {
+            UnitKind::Chars => text.chars().count(),
+            UnitKind::Words => text.split_whitespace().count(),
+            UnitKind::Bpe | UnitKind::Unigram => text.split_whitespace().count() * 3 / 2,
+        };
+        let positions: usize = pairs.iter().map(|p| length(self.source.units, &p.source) + length(self.target.units, &p.target)).sum();
+        let pairs = pairs.len();
         let sentences = self.target.units != UnitKind::Chars && self.source.units != UnitKind::Chars;
         let m = &mut self.model;
         (m.embedding, m.hidden, m.dropout) = match (sentences, pairs) {
@@ -249,7 +256,13 @@ impl Config {
         };
         // Small sets need many passes, large ones few.
         self.train.epochs = (300_000 / pairs.max(1)).clamp(12, 100) as u64;
-        self.train.batch = if pairs < 300 { 300 } else { 2000 };
+        // What a model learns depends on the number of steps more than on the size of a batch.
+        const STEPS: usize = 8000;
+        self.train.batch = (positions * self.train.epochs as usize / STEPS).clamp(300, 2000);
+        self.train.smoothing = 0.1;
+        self.train.average = 3;
+        // A few steps need not be measured each time.
+        self.train.every = (6000 / pairs.max(1)).clamp(1, 5) as u64;
         self.train.metric = if sentences && pairs >= 2_000 { "bleu".into() } else { "accuracy".into() };
     }
 
