@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_shaded_text_of_words() {
         let pieces = Weighted { tokens: ["▁un", "do", "▁it"].map(String::from).to_vec(), heads: vec![vec![0.5, 0.25, 0.25]] };
-        let words = pieces.merge_subwords(&[0..2]);
+        let words = pieces.merge_subwords(&[0..2, 2..3]);
         assert_eq!((words.tokens, words.heads), (vec!["undo".to_string(), "it".into()], vec![vec![0.75, 0.25]]));
     }
 
