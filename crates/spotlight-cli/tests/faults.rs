@@ -165,3 +165,16 @@ fn measures_pictures_and_facts_of_a_model() {
     let look = run(&place, &["look", "none", "abc"]);
     assert!(look.status.code() == Some(2) && err(&look).contains("no attention"));
 }
+
+#[test]
+fn every_recipe_is_read_to_its_data() {
+    let place = Place::new();
+    let recipes = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes")).unwrap().map(|entry| entry.unwrap().path());
+    let recipes: Vec<_> = recipes.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    assert!(recipes.len() >= 9);
+    for recipe in recipes {
+        let output = run(&place, &["train", recipe.to_str().unwrap(), "--train", "missing.tsv", "--out", "model"]);
+        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        assert!(err(&output).contains("missing.tsv"), "{}: {}", recipe.display(), err(&output));
+    }
+}
