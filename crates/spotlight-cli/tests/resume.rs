@@ -7,8 +7,17 @@ use std::time::Duration;
 
 use common::{Place, command, err, run};
 
-const SETTINGS: [&str; 6] =
-    ["model.embedding=12", "model.hidden=24", "model.dropout=0.2", "train.epochs=6", "train.batch=150", "train.average=2"];
+/// Long enough, about a second, to be disturbed in its midst.
+const SETTINGS: [&str; 8] = [
+    "model.embedding=12",
+    "model.hidden=24",
+    "model.dropout=0.2",
+    "train.epochs=60",
+    "train.every=2",
+    "train.patience=0",
+    "train.batch=150",
+    "train.average=2",
+];
 
 fn arguments<'a>(out: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec!["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", out];
