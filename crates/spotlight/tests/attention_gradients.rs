@@ -1,8 +1,6 @@
 //! Every score, softmax, mix and mechanism against central differences in f64.
 
-mod common;
-
-use common::{Check, check, lengths};
+use crate::common::{Check, check, lengths};
 use spotlight::attention::score::Sizes;
 use spotlight::attention::{
     AttentionConfig, Coverage, Decoder, DecoderConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Order, Pool, PoolConfig, Question,

@@ -1,8 +1,6 @@
 //! Every operation, layer and loss against central differences in f64.
 
-mod common;
-
-use common::{Check, check, lengths};
+use crate::common::{Check, check, lengths};
 use spotlight::attention::AdditiveDecoder;
 use spotlight::axis::{Axis, Pairs};
 use spotlight::nn::{LayerNorm, Linear, Rnn, RnnConfig};

@@ -1,8 +1,6 @@
 //! The same numbers as PyTorch: values and all gradients, from committed fixtures. f64 within 1e-10, f32 within 1e-5.
 
-mod common;
-
-use common::golden::{Case, cases};
+use crate::common::golden::{Case, cases};
 use spotlight::attention::AdditiveDecoder;
 use spotlight::axis::Axis;
 use spotlight::nn::{Rnn, RnnConfig};
