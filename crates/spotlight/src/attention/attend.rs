@@ -90,6 +90,8 @@ pub struct Memory {
     pub axis: Axis,
     /// For each row, whether anybody may look at it.
     allowed: Option<Arc<Vec<bool>>>,
+    /// The values, taken through weights that every context would go through: `W (Σ a v) = Σ a (W v)`. For a search, where one memory meets many steps.
+    pub(crate) projected: Option<Var>,
 }
 
 /// The numbers of a [`Memory`], to move it to another tape.
@@ -105,7 +107,7 @@ impl Memory {
     /// A memory that nobody looks at.
     pub(crate) fn unread<T: Float>(tape: &Tape<T>, memory: Var) -> Result<Self> {
         let axis = tape.need_axis("memory", memory)?;
-        Ok(Memory { keys: memory, values: memory, axis, allowed: None })
+        Ok(Memory { keys: memory, values: memory, axis, allowed: None, projected: None })
     }
 
     /// The same memory with rows that nobody may look at.
@@ -135,7 +137,7 @@ impl<T: Float> MemoryTables<T> {
     pub fn on(&self, tape: &Tape<T>) -> Result<Memory> {
         let table = |(cols, data): &(usize, Vec<T>)| tape.on_axis(tape.table(self.axis.rows(), *cols, data.clone())?, &self.axis);
         let (keys, values) = (table(&self.keys)?, table(&self.values)?);
-        Ok(Memory { keys, values, axis: self.axis.clone(), allowed: self.allowed.clone() })
+        Ok(Memory { keys, values, axis: self.axis.clone(), allowed: self.allowed.clone(), projected: None })
     }
 }
 
@@ -242,7 +244,7 @@ impl Attention {
         let (read, values) = (projected(&self.keys)?, projected(&self.values)?);
         let keys = self.scores.iter().map(|score| score.keys(tape, read)).collect::<Result<Vec<_>>>()?;
         let keys = if let [one] = keys[..] { one } else { tape.concat(&keys)? };
-        Ok(Memory { keys, values, axis, allowed: None })
+        Ok(Memory { keys, values, axis, allowed: None, projected: None })
     }
 
     /// Score, softmax, mix.

@@ -161,7 +161,8 @@ pub struct RecurrentDecoder {
 /// What a look at the memory gives, and what it leaves for the next.
 pub(super) struct Look {
     pub(super) context: Var,
-    weights: Var,
+    pub(super) weights: Var,
+    pub(super) pairs: Pairs,
     previous: Option<Var>,
     coverage: Option<Var>,
     penalty: Option<Var>,
@@ -207,6 +208,16 @@ impl RecurrentDecoder {
             Some(attention) => attention.prepare(tape, memory),
             None => Memory::unread(tape, memory),
         }
+    }
+
+    /// Prepares a memory further for a search: in Bahdanau's order a context goes through the input weights of the cell, and so can the memory, once.
+    pub(super) fn prepare_search<T: Float>(&self, tape: &Tape<T>, memory: &mut Memory) -> Result<()> {
+        let one_head = self.attention.as_ref().is_some_and(|attention| attention.scores.len() == 1);
+        if tape.is_searching() && self.config.order == Order::Bahdanau && one_head {
+            let weight = self.rnn.layers[0][0].weight_ih;
+            memory.projected = Some(tape.linear_columns(memory.values, weight, self.config.input, None)?);
+        }
+        Ok(())
     }
 
     /// The state before the first step, for `rows` sequences: `states` (and `memories`, for an LSTM) of each layer, bottom first; zeros for those not given.
@@ -266,7 +277,7 @@ impl RecurrentDecoder {
         let look =
             |query: Var| attention.as_ref().map(|attention| self.look(tape, attention, query, step, before, memory, items)).transpose();
         let moved = match self.config.order {
-            Order::Bahdanau => bahdanau::step(self, tape, y, before, look)?,
+            Order::Bahdanau => bahdanau::step(self, tape, y, before, memory, look)?,
             Order::Luong => luong::step(self, tape, y, before, look)?,
         };
         let look = moved.look;
@@ -313,7 +324,8 @@ impl RecurrentDecoder {
             let excess = tape.relu(tape.sub(attended.weights, covered)?);
             penalty = Some(tape.sum(tape.sub(attended.weights, excess)?)?);
         }
-        Ok(Look { context: attended.context, weights: attended.weights, previous, coverage, penalty, log_probs: attended.log_probs })
+        let (weights, pairs) = (attended.weights, question.pairs);
+        Ok(Look { context: attended.context, weights, pairs, previous, coverage, penalty, log_probs: attended.log_probs })
     }
 
     /// Runs over known targets: `y` holds the unit before each target position, on the axis of the targets.

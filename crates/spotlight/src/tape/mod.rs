@@ -316,6 +316,11 @@ impl<'p, T: Float> Tape<'p, T> {
         self.nodes.borrow_mut()[x.0].role = Role::Main;
     }
 
+    /// Whether this is the tape of a search, on which it pays to prepare what every step needs.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.packed.is_some()
+    }
+
     /// Where the tape stands, for [`Tape::rewind`].
     pub(crate) fn mark(&self) -> Mark {
         Mark(self.nodes.borrow().len())

@@ -169,6 +169,38 @@ impl<'p, T: Float> Tape<'p, T> {
         Ok(States { states: main, last, memory })
     }
 
+    /// One step of a recurrent layer on a tape that does not learn: `gates` are `x W_ihᵀ + b_ih` of every row, however they came about; the layer's input weights are not read.
+    pub(crate) fn recurrent_step(&self, layer: &Recurrent, gates: Var, state: Var, memory: Option<Var>) -> Result<States> {
+        let (rows, gh) = self.shape(gates);
+        let (w_hh, cell) = (self.param(layer.weight_hh), layer.cell);
+        let h = self.shape(w_hh).1;
+        self.expect_shape("recurrent step (gates)", gates, (rows, cell.gates() * h))?;
+        for given in [Some(state), memory].into_iter().flatten() {
+            self.expect_shape("recurrent step (state)", given, (rows, h))?;
+        }
+        debug_assert!(!self.is_training(), "a single step from given gates has no backward pass");
+        let (mut kept, mut extra, mut states) = (self.copy_of(gates), self.buffer(rows * cell.extra() * h), self.buffer(rows * h));
+        let packed = self.packed_columns(w_hh, 0, h).unwrap_or_else(|| Rc::new(Packed::new(View::new(&self.value(w_hh), gh, h).t())));
+        let none = [];
+        let memory0 = memory.map(|memory| self.value(memory));
+        scan::forward(
+            cell,
+            h,
+            Steps { counts: &[rows] },
+            &packed,
+            &self.value(self.param(layer.bias_hh)),
+            &self.value(state),
+            memory0.as_deref().unwrap_or(&none),
+            Kept { gates: &mut kept, extra: &mut extra, states: &mut states },
+            &mut self.buffer(rows * gh),
+        );
+        drop(memory0);
+        let last = self.push(states, rows, h, None, &[], |_| Box::new(|_, _| {}));
+        // The cell state of an LSTM is what it keeps beside its gates.
+        let memory = cell.has_memory().then(|| self.push(extra, rows, h, None, &[], |_| Box::new(|_, _| {})));
+        Ok(States { states: last, last, memory })
+    }
+
     /// The given initial states with the longest sequence first, or zeros.
     pub(crate) fn initial(&self, given: Option<Var>, axis: &Axis, size: usize) -> Vec<T> {
         let mut state = self.buffer(axis.items() * size);
