@@ -213,7 +213,7 @@ impl RecurrentDecoder {
     /// Prepares a memory further for a search: in Bahdanau's order a context goes through the input weights of the cell, and so can the memory, once.
     pub(super) fn prepare_search<T: Float>(&self, tape: &Tape<T>, memory: &mut Memory) -> Result<()> {
         let one_head = self.attention.as_ref().is_some_and(|attention| attention.scores.len() == 1);
-        if tape.is_searching() && self.config.order == Order::Bahdanau && one_head {
+        if tape.search_width().is_some_and(|width| width > 1) && self.config.order == Order::Bahdanau && one_head {
             let weight = self.rnn.layers[0][0].weight_ih;
             memory.projected = Some(tape.linear_columns(memory.values, weight, self.config.input, None)?);
         }

@@ -24,11 +24,15 @@ impl<'p, T: Float> Tape<'p, T> {
             self.expect_shape("linear (bias)", b, (1, output))?;
         }
         let mut value = self.buffer(rows * output);
-        if let Some(b) = b {
-            let b = self.value(b);
-            value.chunks_exact_mut(output.max(1)).for_each(|row| row.copy_from_slice(&b));
+        match b {
+            Some(b) => super::fill_rows(&mut value, &self.value(b)),
+            // Rows that are looked up are added; a product overwrites.
+            None if self.search_width().is_some() => value.fill(T::ZERO),
+            None => {}
         }
+        let add_row = |row: usize, projected: &[T]| map::add_assign(&mut value[row * output..(row + 1) * output], projected);
         match self.packed_columns(w, from, input) {
+            Some(_) if self.projected_rows(x, w, from, add_row) => {}
             Some(packed) => product_packed(View::new(&self.value(x), rows, input), &packed, &mut value, output, b.is_some()),
             None => {
                 let (x, w) = (self.value(x), self.value(w));
@@ -99,7 +103,11 @@ impl<'p, T: Float> Tape<'p, T> {
             }
         }
         let ids = ids.to_vec();
-        Ok(self.push(value, ids.len(), cols, None, &[table], |_| Box::new(move |back, dy| back.grads.add_rows(table, &ids, cols, dy))))
+        let rows = ids.len();
+        let looked_up = ids.clone();
+        let x = self.push(value, rows, cols, None, &[table], |_| Box::new(move |back, dy| back.grads.add_rows(table, &ids, cols, dy)));
+        self.note_lookup(x, table, &looked_up);
+        Ok(x)
     }
 
     /// Every row to mean 0 and variance 1, then times `scale` plus `shift`. Ba, Kiros and Hinton, 2016.

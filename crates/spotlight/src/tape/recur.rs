@@ -70,7 +70,13 @@ impl<'p, T: Float> Tape<'p, T> {
         let mut gates = self.buffer(n * gh);
         fill_rows(&mut gates, &self.value(b_ih));
         let inputs = View::new(&xs, n, d);
+        let places = self.search_width().map(|_| places_of(axis.step_rows(reversed)));
+        let add_row = |row: usize, projected: &[T]| {
+            let place = places.as_ref().map_or(row, |places| places[row]);
+            map::add_assign(&mut gates[place * gh..(place + 1) * gh], projected);
+        };
         match self.packed_columns(w_ih, 0, d) {
+            Some(_) if self.projected_rows(x, w_ih, 0, add_row) => {}
             Some(packed) => product_packed(inputs, &packed, &mut gates, gh, true),
             None => product(inputs, View::new(&self.value(w_ih), gh, d).t(), &mut gates, gh, true),
         }
@@ -293,6 +299,13 @@ pub(crate) fn scatter_rows<T: Float>(from: &[T], index: &[usize], cols: usize, t
     for (from, &row) in from.chunks_exact(cols.max(1)).zip(index) {
         to[row * cols..(row + 1) * cols].copy_from_slice(from);
     }
+}
+
+/// For each row, its place in an order of all rows.
+fn places_of(order: &[usize]) -> Vec<usize> {
+    let mut places = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &row)| places[row] = place);
+    places
 }
 
 /// `row` as every row of `to`.
