@@ -5,7 +5,7 @@ use spotlight::attention::numbers::{Example, Numbers};
 use spotlight::attention::score::Sizes;
 use spotlight::attention::{
     Attention, AttentionConfig, Baseline, Coverage, Decoder, DecoderConfig, DecoderState, Mask, MultiHead, MultiHeadConfig, Normaliser,
-    Order, Pool, PoolConfig, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind,
+    Order, Pool, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind,
 };
 use spotlight::axis::Axis;
 use spotlight::params::{Gradients, Init, Params};
@@ -161,7 +161,7 @@ fn parameters_are_as_many_as_the_formulas_say() {
     assert_eq!(count(aligned(ScoreKind::Location), q, m, false), a * (q + m + 1) + 3 * (5 + a));
 
     let mut params = Params::<f32>::new(0);
-    Pool::new(&mut params, "pool", &PoolConfig::default(), 100).unwrap();
+    Pool::new(&mut params, "pool", &AttentionConfig::new(ScoreKind::Tanh), 100).unwrap();
     assert_eq!(params.len(), 101);
     let mut params = Params::<f32>::new(0);
     MultiHead::new(&mut params, "attention", &MultiHeadConfig { heads: 4, ..Default::default() }, 8, 8, 8).unwrap();
@@ -219,7 +219,7 @@ fn multi_head_attention_looks_where_it_may() {
 #[test]
 fn pooling_skips_what_it_may_not_see() {
     let mut params = Params::<f64>::new(2);
-    let config = PoolConfig { score: ScoreKind::ScaledDot.into(), heads: 2, ..Default::default() };
+    let config = AttentionConfig { heads: 2, ..AttentionConfig::new(ScoreKind::ScaledDot) };
     let pool = Pool::new(&mut params, "pool", &config, 2).unwrap();
     let tape = Tape::new(&params);
     let memory = tape.on_axis(tape.table(3, 2, vec![1.0, 2.0, 30.0, 40.0, 5.0, 6.0]).unwrap(), &Axis::new([2, 1])).unwrap();
@@ -325,7 +325,7 @@ fn a_baseline_moves_with_the_rewards() {
 fn hard_attention_learns_where_to_look() {
     for kind in [SoftmaxKind::Gumbel, SoftmaxKind::Reinforce] {
         let mut params = Params::<f64>::new(1);
-        let config = PoolConfig { score: ScoreKind::Linear.into(), softmax: kind.into(), heads: 1 };
+        let config = AttentionConfig { softmax: kind.into(), ..AttentionConfig::new(ScoreKind::Linear) };
         let pool = Pool::new(&mut params, "pool", &config, 2).unwrap();
         let axis = Axis::new([4, 3, 5, 2]);
         let mut baseline = Baseline::default();
@@ -552,9 +552,9 @@ fn wrong_configurations_say_what_is_wrong() {
     assert!(multi(MultiHeadConfig { heads: 3, ..Default::default() }).contains("a divisor of the 4 features"));
     assert!(multi(MultiHeadConfig { score: ScoreKind::Location.into(), ..Default::default() }).contains("location"));
     assert!(multi(MultiHeadConfig { heads: 2, softmax: SoftmaxKind::Monotonic.into(), ..Default::default() }).contains("monotonic"));
-    let pool = |config: PoolConfig| Pool::new(&mut Params::<f32>::new(0), "p", &config, 4).map(|_| ()).unwrap_err().to_string();
-    assert!(pool(PoolConfig { heads: 0, ..Default::default() }).contains("heads is 0"));
-    assert!(pool(PoolConfig { softmax: SoftmaxKind::LocalM.into(), ..Default::default() }).contains("pooling looks once"));
+    let pool = |config: AttentionConfig| Pool::new(&mut Params::<f32>::new(0), "p", &config, 4).map(|_| ()).unwrap_err().to_string();
+    assert!(pool(AttentionConfig { heads: 0, ..Default::default() }).contains("heads is 0"));
+    assert!(pool(AttentionConfig { softmax: SoftmaxKind::LocalM.into(), ..Default::default() }).contains("pooling looks once"));
 }
 
 #[test]

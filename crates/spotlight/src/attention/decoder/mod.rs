@@ -374,19 +374,14 @@ impl Decoder {
     /// The fused decoder, where it computes what this one does.
     fn fused(&self, memory: &Memory) -> Option<AdditiveDecoder> {
         let (config, attention) = (&self.config, self.attention.as_ref()?);
-        let softmax = attention.normaliser.config();
         let plain = config.order == Order::Bahdanau
             && config.layers == 1
             && config.coverage == Coverage::Off
-            && softmax.kind == SoftmaxKind::Softmax
-            && softmax.temperature == 1.0
+            && attention.normaliser.config().is_fused()
             && !memory.is_masked();
-        match attention.scores[..] {
-            [super::Score::Additive(score)] if plain && score.is_plain() => {
-                Some(AdditiveDecoder { query: score.query.weight, v: score.v, cell: self.rnn.layers[0][0] })
-            }
-            _ => None,
-        }
+        let [score] = &attention.scores[..] else { return None };
+        let (query, v) = score.fused().filter(|_| plain)?;
+        Some(AdditiveDecoder { query, v, cell: self.rnn.layers[0][0] })
     }
 
     /// Like [`Decoder::teacher_forced`], always with one [`Decoder::step`] after the other: slower, and the same numbers.
@@ -401,7 +396,7 @@ impl Decoder {
         let draws = tape.is_training() && normaliser.is_some_and(|n| n.config().kind == SoftmaxKind::Reinforce);
         // Beside what is carried from step to step, what is to be seen of every step goes through the scan as a state that nobody reads.
         let context = self.config.context();
-        let seen = [(true, self.readout_size()), (looks, context), (looks, width), (covers, 1), (draws, 1)];
+        let seen = [(true, self.readout_size()), (looks, context), (looks, width), (covers, 1), (draws, heads)];
         initial.extend(seen.iter().filter(|(wanted, _)| *wanted).map(|(_, cols)| tape.zeros(1, *cols)));
         let run = tape.scan(&target, &[y], &initial, |step, y, before| {
             let before = start.with_vars(start.step + step.index, &before[..carried.len()]);

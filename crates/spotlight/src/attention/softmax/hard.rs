@@ -2,9 +2,44 @@
 
 use spotlight_kernels::Float;
 
+use super::{Normaliser, Weighting, Weights};
+use crate::attention::Question;
 use crate::axis::Axis;
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
+
+/// See [`SoftmaxKind::Hard`](super::SoftmaxKind::Hard).
+pub(super) struct Hard;
+
+impl Weighting for Hard {
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, _: &Question) -> Result<Weights> {
+        Ok(argmax(tape, scores)?.into())
+    }
+}
+
+/// See [`SoftmaxKind::Gumbel`](super::SoftmaxKind::Gumbel).
+pub(super) struct Gumbel;
+
+impl Weighting for Gumbel {
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, _: &Question) -> Result<Weights> {
+        Ok(if tape.is_training() { gumbel(tape, scores)? } else { argmax(tape, scores)? }.into())
+    }
+}
+
+/// See [`SoftmaxKind::Reinforce`](super::SoftmaxKind::Reinforce).
+pub(super) struct Reinforce;
+
+impl Weighting for Reinforce {
+    const NEEDS_REWARDS: bool = true;
+
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, _: &Question) -> Result<Weights> {
+        if !tape.is_training() {
+            return Ok(argmax(tape, scores)?.into());
+        }
+        let (weights, log_probs) = sample(tape, tape.softmax(scores)?)?;
+        Ok(Weights { weights, log_probs: Some(log_probs) })
+    }
+}
 
 /// 1 at the chosen row of each sequence and column, else 0. `None` leaves zeros.
 fn one_hot<T: Float>(axis: &Axis, cols: usize, mut choose: impl FnMut(usize, usize) -> Option<usize>) -> (Vec<T>, Vec<Option<usize>>) {
@@ -35,7 +70,7 @@ fn largest<T: Float>(values: &[T], axis: &Axis, cols: usize, item: usize, col: u
 }
 
 /// 1 for the largest score of each sequence; no gradient goes back.
-pub(super) fn argmax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
+fn argmax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     let axis = tape.need_axis("hard attention", scores)?;
     let (rows, cols) = tape.shape(scores);
     let (weights, _) = one_hot(&axis, cols, |item, col| largest(&tape.value(scores), &axis, cols, item, col));
@@ -43,7 +78,7 @@ pub(super) fn argmax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
 }
 
 /// Draws a position by its softmax, as the largest of scores with Gumbel noise; the gradient is that of the softmax of those.
-pub(super) fn gumbel<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
+fn gumbel<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     let (rows, cols) = tape.shape(scores);
     // 1 - u lies above 0 and at most at 1; the tiny number keeps the outer logarithm finite.
     let noise = (0..rows * cols).map(|_| T::from_f64(-(-(1.0 - tape.uniform()).ln() + 1e-300).ln())).collect();
@@ -63,7 +98,7 @@ fn straight_through<T: Float>(tape: &Tape<T>, soft: Var) -> Result<Var> {
 }
 
 /// Draws a position by its probability: the weights, and the logarithm of the probability of what was drawn (0 where nothing could be).
-pub(super) fn sample<T: Float>(tape: &Tape<T>, probabilities: Var) -> Result<(Var, Var)> {
+fn sample<T: Float>(tape: &Tape<T>, probabilities: Var) -> Result<(Var, Var)> {
     let axis = tape.need_axis("hard attention", probabilities)?;
     let (rows, cols) = tape.shape(probabilities);
     let (weights, choices) = {

@@ -9,9 +9,36 @@
 
 use spotlight_kernels::Float;
 
+use super::{Normaliser, Weighting, Weights};
 use crate::attention::Question;
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
+
+/// See [`SoftmaxKind::Monotonic`](super::SoftmaxKind::Monotonic).
+pub(super) struct Monotonic;
+
+impl Weighting for Monotonic {
+    const HEADS: bool = false;
+    const MINDS_STEPS: bool = true;
+    const LOOKS_BACK: bool = true;
+
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, question: &Question) -> Result<Weights> {
+        Ok(expected(tape, scores, question)?.into())
+    }
+}
+
+/// See [`SoftmaxKind::HardMonotonic`](super::SoftmaxKind::HardMonotonic).
+pub(super) struct HardMonotonic;
+
+impl Weighting for HardMonotonic {
+    const HEADS: bool = false;
+    const MINDS_STEPS: bool = true;
+    const LOOKS_BACK: bool = true;
+
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, question: &Question) -> Result<Weights> {
+        Ok(hard(tape, scores, question)?.into())
+    }
+}
 
 /// Where the walk of a query starts from.
 #[derive(Clone, Copy)]
@@ -47,7 +74,7 @@ fn check<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<(
 }
 
 /// The expected stops.
-pub(super) fn expected<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Var> {
+fn expected<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Var> {
     check(tape, scores, question)?;
     let axis = question.pairs.axis().clone();
     let kinds: Vec<Before> = (0..axis.items()).map(|query| before(question, query)).collect();
@@ -109,7 +136,7 @@ pub(super) fn expected<T: Float>(tape: &Tape<T>, scores: Var, question: &Questio
 }
 
 /// The walk itself: stops at the first position from the one before with a score above 0; no gradient goes back.
-pub(super) fn hard<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Var> {
+fn hard<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Var> {
     check(tape, scores, question)?;
     let axis = question.pairs.axis();
     let mut weights = T::zeros(axis.rows());

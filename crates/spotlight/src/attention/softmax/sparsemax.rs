@@ -5,11 +5,22 @@
 
 use spotlight_kernels::Float;
 
+use super::{Normaliser, Weighting, Weights};
 use crate::Result;
+use crate::attention::Question;
 use crate::tape::{Tape, Var};
 
+/// See [`SoftmaxKind::Sparsemax`](super::SoftmaxKind::Sparsemax).
+pub(super) struct Sparsemax;
+
+impl Weighting for Sparsemax {
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, _: &Question) -> Result<Weights> {
+        Ok(sparsemax(tape, scores)?.into())
+    }
+}
+
 /// Sparsemax over each sequence, column by column. A score of −∞ gets the weight 0; a sequence of nothing else gets zeros.
-pub(super) fn sparsemax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
+fn sparsemax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     let axis = tape.need_axis("sparsemax", scores)?;
     let (rows, cols) = tape.shape(scores);
     let mut weights = tape.to_vec(scores);

@@ -28,7 +28,7 @@ impl Net {
         let m = &config.model;
         let encoder = Encoder::new(params, "", &m.encoder, units);
         let width = Encoder::width(&m.encoder);
-        let pooling = Pooling::new(params, "attention", &m.pooling, width)?;
+        let pooling = Pooling::new(params, "attention", m.pooling, &config.attention, width)?;
         let head = Head::new(params, pooling.width(width), labels);
         Ok(Net { encoder, pooling, head, dropout: m.encoder.dropout })
     }
