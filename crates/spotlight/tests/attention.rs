@@ -195,6 +195,50 @@ fn large_scores_do_no_harm() {
     }
 }
 
+/// A NaN is seen in every weight of its query; where it may not be looked at, it does no harm.
+#[test]
+fn a_score_that_is_not_a_number_is_seen_in_the_weights() {
+    let all_lost = |weights: Vec<f64>| weights.len() == 3 && weights.iter().all(|w| w.is_nan());
+    for &kind in SoftmaxKind::ALL {
+        if kind == SoftmaxKind::LocalP {
+            continue; // It has a query; see below.
+        }
+        let config = || SoftmaxConfig { half_width: 5, ..kind.into() };
+        assert!(all_lost(weigh::<f64>(config(), &[f64::NAN; 3], None)), "{kind} f64");
+        assert!(all_lost(weigh::<f32>(config(), &[f64::NAN; 3], None)), "{kind} f32");
+        assert!(all_lost(weigh::<f32>(config(), &[f64::NAN, -1.0, 1.0], None)), "{kind}, first");
+        let harmless = weigh::<f32>(config(), &[-2.0, f64::NAN, 1.0], Some(&[true, false, true]));
+        assert!(harmless.iter().all(|w| w.is_finite()) && harmless[1] == 0.0, "{kind}: {harmless:?}");
+        assert_eq!(weigh::<f32>(config(), &[f64::NAN; 3], Some(&[false; 3])), [0.0; 3], "{kind}");
+        // A monotonic walk has passed the positions before.
+        let late = weigh::<f32>(config(), &[-1.0, f64::NAN, 1.0], None);
+        assert!(if kind == SoftmaxKind::Monotonic { late[1].is_nan() && late[2].is_nan() } else { all_lost(late) }, "{kind}, later");
+    }
+    // While learning, too, where the position is drawn.
+    for kind in [SoftmaxKind::Gumbel, SoftmaxKind::Reinforce] {
+        let (weights, _) = drawn_of(kind, &[0.5, f64::NAN, 1.0]);
+        assert!(all_lost(weights), "{kind}");
+    }
+    let mut params = Params::<f64>::new(0);
+    let normaliser = Normaliser::new(&mut params, "", SoftmaxKind::LocalP.into(), 2).unwrap();
+    let tape = Tape::new(&params);
+    let question = Question::of_items(Some(tape.zeros(1, 2)), &[0], &Axis::new([3]), 0).unwrap();
+    let scores = tape.table(3, 1, vec![0.0, f64::NAN, 1.0]).unwrap();
+    assert!(all_lost(tape.to_vec(normaliser.weights(&tape, scores, &question).unwrap().weights)));
+}
+
+/// The weights of one draw while learning, and whether there are log-probabilities.
+fn drawn_of(kind: SoftmaxKind, scores: &[f64]) -> (Vec<f64>, bool) {
+    let params = Params::<f64>::new(0);
+    let normaliser = Normaliser::new(&mut Params::<f64>::new(0), "", kind.into(), 0).unwrap();
+    let mut gradients = Gradients::new(&params);
+    let tape = Tape::training(&params, &mut gradients, 3);
+    let question = Question::of_items(None, &[0], &Axis::new([scores.len()]), 0).unwrap();
+    let scores = tape.table(scores.len(), 1, scores.to_vec()).unwrap();
+    let weights = normaliser.weights(&tape, scores, &question).unwrap();
+    (tape.to_vec(weights.weights), weights.log_probs.is_some())
+}
+
 #[test]
 fn multi_head_attention_looks_where_it_may() {
     for kind in [ScoreKind::ScaledDot, ScoreKind::Additive] {

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// The three boxes with their parameters.
 #[derive(Clone, Debug)]
 pub struct Attention {
-    /// The first box, one a head.
+    /// The first box, one per head.
     pub scores: Vec<Score>,
     /// The second box.
     pub normaliser: Normaliser,
@@ -59,7 +59,7 @@ impl Memory {
     /// The same memory with rows that nobody may look at.
     pub fn only(mut self, allowed: Vec<bool>) -> Result<Self> {
         if allowed.len() != self.axis.rows() {
-            let expected = format!("{} answers, one a row of the memory", self.axis.rows());
+            let expected = format!("{} answers, one per row of the memory", self.axis.rows());
             return Err(Error::Shape { op: "memory", expected, got: (allowed.len(), 1) });
         }
         self.allowed = Some(Arc::new(allowed));
@@ -94,13 +94,13 @@ pub struct Question {
     pub pairs: Pairs,
     /// The step of each query in its sequence, from 0.
     pub positions: Vec<usize>,
-    /// One row a query, if the score reads it.
+    /// One row per query, if the score reads it.
     pub query: Option<Var>,
     /// The axis of the queries, if they have one.
     pub axis: Option<Axis>,
-    /// The weights of the step before, one number a pair, for what depends on them.
+    /// The weights of the step before, one number per pair, for what depends on them.
     pub previous: Option<Var>,
-    /// The sum of the weights of all steps before, one number a pair, for a score that reads it.
+    /// The sum of the weights of all steps before, one number per pair, for a score that reads it.
     pub coverage: Option<Var>,
     /// What is allowed.
     pub mask: Option<Mask>,
@@ -137,13 +137,13 @@ impl Question {
 /// What attention gives.
 #[derive(Clone, Copy, Debug)]
 pub struct Attended {
-    /// One row a query: the mix.
+    /// One row per query: the mix.
     pub context: Var,
-    /// One row a pair, one column a head, on the axis of the pairs.
+    /// One row per pair, one column per head, on the axis of the pairs.
     pub weights: Var,
     /// The same before the softmax.
     pub scores: Var,
-    /// One number a query, for [`SoftmaxKind::Reinforce`](super::SoftmaxKind::Reinforce) while learning.
+    /// One number per query, for [`SoftmaxKind::Reinforce`](super::SoftmaxKind::Reinforce) while learning.
     pub log_probs: Option<Var>,
 }
 

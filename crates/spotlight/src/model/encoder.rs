@@ -111,9 +111,9 @@ enum Reader {
 /// Texts that have been read.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoded {
-    /// One row a unit, on the axis of the texts.
+    /// One row per unit, on the axis of the texts.
     pub states: Var,
-    /// One row a text: the last state of each direction, zeros for an empty text.
+    /// One row per text: the last state of each direction, zeros for an empty text.
     pub last: Var,
 }
 

@@ -4,7 +4,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{AdditiveDecoder, Decoder, DecoderOutput, Look, Memory, Moved, State, beside, top, weights_of};
+use super::{AdditiveDecoder, Decoder, DecoderOutput, Look, Memory, Moved, State, beside, top};
 use crate::Result;
 use crate::tape::{Tape, Var};
 
@@ -23,7 +23,7 @@ pub(super) fn step<T: Float>(
     Ok(Moved { run, readout, look })
 }
 
-/// All steps as one note.
+/// All steps as one node.
 pub(super) fn all_at_once<T: Float>(
     decoder: &Decoder,
     fused: &AdditiveDecoder,
@@ -34,14 +34,13 @@ pub(super) fn all_at_once<T: Float>(
 ) -> Result<DecoderOutput> {
     let state = top(&start.layers, "decoder")?;
     let out = fused.forward(tape, y, memory.keys, memory.values, state, start.memories.last().copied())?;
-    let (weights, pairs) = weights_of(tape, &tape.need_axis("decoder", y)?, memory, out.weights)?;
     let readout = tape.dropout(tape.concat(&[out.states, out.contexts])?, decoder.config.dropout)?;
     Ok(DecoderOutput {
         states: out.states,
         readout,
         contexts: Some(out.contexts),
-        weights: Some(weights),
-        pairs: Some(pairs),
+        weights: Some(out.weights),
+        pairs: Some(out.pairs),
         coverage_penalty: None,
         log_probs: None,
     })

@@ -4,7 +4,7 @@
 //! state before the step, so that the context enters the cell; [`Order::Luong`] with the state after it, so that the context goes to what is said. See
 //! `bahdanau.rs` and `luong.rs`, one step each.
 //!
-//! [`Decoder::teacher_forced`] runs over known targets: as one fused note where the configuration is Bahdanau's own, all steps at once where no step needs the
+//! [`Decoder::teacher_forced`] runs over known targets: as one fused node where the configuration is Bahdanau's own, all steps at once where no step needs the
 //! attention of another (Luong's order without input feeding), else step by step. [`Decoder::step`] is the one step that a search takes, with one row for each
 //! hypothesis.
 //!
@@ -51,7 +51,7 @@ pub use state::{DecoderState, State, Table};
 
 use super::rows::{to_pairs, to_rows};
 use super::{Attention, AttentionConfig, Memory, Normaliser, Question, SoftmaxKind};
-use crate::axis::{Axis, Pairs};
+use crate::axis::Pairs;
 use crate::nn::{Linear, Rnn, RnnConfig, RnnOutput};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
@@ -173,8 +173,7 @@ pub struct DecoderOutput {
     pub readout: Var,
     /// The context at every target position.
     pub contexts: Option<Var>,
-    /// One row for each pair of a target position and a position of its memory, on the axis of `pairs`; one column a head. In the fused form no gradient goes back through them:
-    /// a loss on the weights themselves needs [`Decoder::step_by_step`].
+    /// One row for each pair of a target position and a position of its memory, on the axis of `pairs`; one column per head.
     pub weights: Option<Var>,
     /// Which weight belongs to which pair.
     pub pairs: Option<Pairs>,
@@ -193,7 +192,7 @@ pub struct Stepped {
     pub readout: Var,
     /// The context.
     pub context: Option<Var>,
-    /// One row for each pair of a hypothesis and a position of its memory, hypothesis by hypothesis; one column a head.
+    /// One row for each pair of a hypothesis and a position of its memory, hypothesis by hypothesis; one column per head.
     pub weights: Option<Var>,
     /// `Σ min(a, c)` of each hypothesis, if coverage is kept.
     pub coverage_penalty: Option<Var>,
@@ -451,11 +450,4 @@ fn beside<T: Float>(tape: &Tape<T>, parts: &[Option<Var>]) -> Result<Var> {
 /// The top layer of some states.
 fn top(states: &[Var], op: &'static str) -> Result<Var> {
     states.last().copied().ok_or(Error::Index { op, index: 0, len: 0 })
-}
-
-/// The weights of a whole target, given as numbers.
-fn weights_of<T: Float>(tape: &Tape<T>, target: &Axis, memory: &Memory, weights: Vec<T>) -> Result<(Var, Pairs)> {
-    let pairs = Pairs::new(target, &memory.axis)?;
-    let weights = tape.on_axis(tape.table(pairs.axis().rows(), 1, weights)?, pairs.axis())?;
-    Ok((weights, pairs))
 }

@@ -116,7 +116,7 @@ impl Numbers {
         vector(f, "   [c; T] = ", &words.combined)?;
         writeln!(f, "   through the first matrix: h = tanh(Wc [c; T])")?;
         vector(f, "   h = ", &words.state)?;
-        writeln!(f, "   through the second: one number a word, Ws h")?;
+        writeln!(f, "   through the second: one number per word, Ws h")?;
         vector(f, "   Ws h = ", &words.logits)?;
         writeln!(f, "   and their softmax")?;
         for (i, p) in words.probabilities.iter().enumerate() {

@@ -2,7 +2,8 @@
 //!
 //! The plain one is the softmax over the positions of each query, exact for every length: `a_j = e^(s_j / τ) / Σ e^(s_i / τ)`. The largest score is subtracted
 //! first, so scores of any size that is a number do no harm. A position that a [`Mask`] forbids gets exactly 0, and no gradient; a query that may look nowhere gets
-//! zeros everywhere.
+//! zeros everywhere. A score that is NaN and may be looked at makes all weights of its query NaN, in every kind (but those that a monotonic walk has passed before it):
+//! what went wrong is seen, and does not turn into a harmless 0.
 //!
 //! [`SoftmaxKind`] lists what can stand in its place.
 

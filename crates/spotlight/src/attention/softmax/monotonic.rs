@@ -146,13 +146,20 @@ fn hard<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Va
         for query in 0..axis.items() {
             let range = axis.range(query);
             let from = match (before(question, query), &given) {
-                (Before::Given, Some(given)) => standing(&given[range.clone()]),
-                (Before::Query, _) => standing(&weights[range.start - range.len()..range.start]),
-                _ => Some(0),
+                (Before::Given, Some(given)) => Some(&given[range.clone()]),
+                (Before::Query, _) => Some(&weights[range.start - range.len()..range.start]),
+                _ => None,
             };
-            // A walk that was lost stays lost.
-            if let Some(stop) = from.and_then(|from| range.clone().skip(from).find(|&i| scores[i] > T::ZERO)) {
-                weights[stop] = T::ONE;
+            if let Some(lost) = from.and_then(|weights| weights.iter().copied().find(|w| w.is_nan())) {
+                weights[range].fill(lost);
+                continue;
+            }
+            let from = from.map_or(Some(0), standing);
+            // A walk that was lost stays lost; one that meets a NaN does not know whether to stop.
+            match from.and_then(|from| range.clone().skip(from).find(|&i| scores[i] > T::ZERO || scores[i].is_nan())) {
+                Some(stop) if scores[stop].is_nan() => weights[range].fill(scores[stop]),
+                Some(stop) => weights[stop] = T::ONE,
+                None => {}
             }
         }
     }

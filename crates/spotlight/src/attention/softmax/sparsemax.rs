@@ -19,7 +19,7 @@ impl Weighting for Sparsemax {
     }
 }
 
-/// Sparsemax over each sequence, column by column. A score of −∞ gets the weight 0; a sequence of nothing else gets zeros.
+/// Sparsemax over each sequence, column by column. A score of −∞ gets the weight 0; a sequence of nothing else gets zeros. A NaN makes all weights NaN.
 fn sparsemax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     let axis = tape.need_axis("sparsemax", scores)?;
     let (rows, cols) = tape.shape(scores);
@@ -27,6 +27,10 @@ fn sparsemax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     for item in 0..axis.items() {
         for col in 0..cols {
             let places = || axis.range(item).map(|row| row * cols + col);
+            if let Some(lost) = places().map(|i| weights[i]).find(|s| s.is_nan()) {
+                places().for_each(|i| weights[i] = lost);
+                continue;
+            }
             let threshold = threshold(places().map(|i| weights[i]));
             places().for_each(|i| {
                 weights[i] = threshold.map_or(T::ZERO, |(largest, t)| T::max(weights[i] - largest - t, T::ZERO));

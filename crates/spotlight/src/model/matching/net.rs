@@ -61,11 +61,11 @@ pub struct Side {
 /// What the network says of some answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Scored {
-    /// One number an answer, to rank by. For cross-entropy the logit of being right.
+    /// One number per answer, to rank by. For cross-entropy the logit of being right.
     pub score: Var,
     /// The cosine alone.
     pub cosine: Var,
-    /// One row a unit of the questions, one column a head; none if the last state was taken.
+    /// One row per unit of the questions, one column per head; none if the last state was taken.
     pub question_weights: Option<Var>,
     /// The same for the answers.
     pub answer_weights: Option<Var>,
@@ -120,7 +120,7 @@ impl Net {
         [&self.question.encoder, &self.answer.encoder]
     }
 
-    /// Scores each answer for the question `asked_by` names. `overlap` has one number an answer.
+    /// Scores each answer for the question `asked_by` names. `overlap` has one number per answer.
     pub fn forward<T: Float>(
         &self,
         tape: &Tape<T>,
