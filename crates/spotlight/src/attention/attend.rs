@@ -51,7 +51,7 @@ pub struct MemoryTables<T> {
 
 impl Memory {
     /// A memory that nobody looks at.
-    pub(super) fn unread<T: Float>(tape: &Tape<T>, memory: Var) -> Result<Self> {
+    pub(crate) fn unread<T: Float>(tape: &Tape<T>, memory: Var) -> Result<Self> {
         let axis = tape.need_axis("memory", memory)?;
         Ok(Memory { keys: memory, values: memory, axis, allowed: None })
     }
@@ -67,7 +67,7 @@ impl Memory {
     }
 
     /// Whether some rows are forbidden.
-    pub(super) fn is_masked(&self) -> bool {
+    pub(crate) fn is_masked(&self) -> bool {
         self.allowed.is_some()
     }
 
@@ -154,7 +154,7 @@ impl Attention {
     }
 
     /// Like [`Attention::new`], with a score that reads the coverage.
-    pub(super) fn with_coverage<T: Float>(
+    pub(crate) fn with_coverage<T: Float>(
         params: &mut Params<T>,
         name: &str,
         config: &AttentionConfig,

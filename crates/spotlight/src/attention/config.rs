@@ -96,7 +96,7 @@ impl AttentionConfig {
     }
 
     /// The projection that the context mixes, if there is one: several heads need one, so that each can choose what to mix.
-    pub(super) fn projected_values(&self, memory: usize) -> Option<usize> {
+    pub(crate) fn projected_values(&self, memory: usize) -> Option<usize> {
         self.values.or((self.heads > 1).then_some(memory))
     }
 

@@ -81,7 +81,7 @@ impl<'p, T: Float> Tape<'p, T> {
                     }
                 }
                 if back.grads.wants(w) && !own {
-                    [w].into_iter().chain(b).for_each(|x| back.grads.flat.make_good(x.0));
+                    [w].into_iter().chain(b).for_each(|x| back.grads.make_good(x));
                 }
                 if less != T::ZERO && back.grads.wants(w) {
                     let (xs, ws) = (back.values.get(x), back.values.get(w));
@@ -102,7 +102,7 @@ impl<'p, T: Float> Tape<'p, T> {
             })
         });
         // A loss that nothing is asked of counts zero times; its backward pass must hear of that, too.
-        self.always_note(loss);
+        self.always_run(loss);
         Ok(loss)
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::attention::ScoreKind;
 use crate::config::ConfigError;
-use crate::model::encoder::{Encoder, EncoderSection};
+use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
@@ -72,6 +72,6 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
         self.model.encoder.check()?;
-        self.model.pooling.check(&self.attention, Encoder::width(&self.model.encoder), true)
+        self.model.pooling.check(&self.attention, self.model.encoder.width(), true)
     }
 }

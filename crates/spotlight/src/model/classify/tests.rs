@@ -1,6 +1,7 @@
 use super::*;
 use crate::attention::{ScoreKind, SoftmaxKind};
-use crate::model::encoder::{EncoderName, EncoderSection};
+use crate::encoder::EncoderName;
+use crate::model::encoder::EncoderSection;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
 use crate::model::testing::{check_gradient, fit, pool_by};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::attention::{Asker, AttentionConfig, Place, ScoreKind};
 use crate::config::ConfigError;
-use crate::model::encoder::{Encoder, EncoderSection};
+use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 use crate::model::pooling::PoolingKind;
 use crate::model::{AttentionSection, UnitSection, need};
@@ -141,6 +141,6 @@ impl Config {
 
     /// Features of a row that is pooled.
     pub(super) fn width(&self) -> usize {
-        if self.model.dense > 0 { self.model.dense } else { Encoder::width(&self.model.encoder) }
+        if self.model.dense > 0 { self.model.dense } else { self.model.encoder.width() }
     }
 }
