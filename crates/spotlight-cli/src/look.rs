@@ -148,7 +148,7 @@ impl Look {
 
     fn seq2seq(&self, model: &Transducer, common: &Common) -> Result<Vec<Picture>> {
         if model.config.score().is_none() {
-            return Err(WrongUsage(format!("{} has no attention to look at (model.attention = \"none\")", self.model.display())).into());
+            return Err(WrongUsage(format!("{} has no attention to look at (attention.score = \"none\")", self.model.display())).into());
         }
         let path = self.path();
         let options = self.search.options(model, common)?;

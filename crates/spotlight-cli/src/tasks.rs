@@ -13,7 +13,7 @@ use spotlight::model::bags::BagModel;
 use spotlight::model::classify::Classifier;
 use spotlight::model::folder::{self, Task};
 use spotlight::model::matching::Matcher;
-use spotlight::model::pooling::PoolingSection;
+use spotlight::model::pooling::PoolingKind;
 use spotlight::model::seq2seq::Transducer;
 use spotlight::train::Measure;
 
@@ -82,8 +82,8 @@ pub fn only_head<T: Clone>(heads: &mut Vec<T>, number: Option<usize>) -> Result<
 }
 
 /// An error if there are no weights to draw.
-fn need_attention(pooling: &PoolingSection) -> Result<()> {
-    if pooling.pooling == "last" {
+fn need_attention(pooling: PoolingKind) -> Result<()> {
+    if pooling == PoolingKind::Last {
         return Err(WrongUsage("the model takes the last state: there is no attention to look at (model.pooling = \"last\")".into()).into());
     }
     Ok(())

@@ -160,9 +160,9 @@ impl Train {
             grouped(targets),
             written(model.config.target.units)
         );
-        let attention = match m.attention.as_str() {
-            "none" => "without attention".to_string(),
-            score => format!("with {score} attention"),
+        let attention = match model.config.score() {
+            None => "without attention".to_string(),
+            Some(score) => format!("with {score} attention"),
         };
         eprintln!(
             "{} {} {}, {} parameters; settings in {}",

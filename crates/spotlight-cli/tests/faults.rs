@@ -33,7 +33,7 @@ fn wrong_usage_is_exit_code_two() {
     for (extra, part) in [
         (&["--set", "model.hiden=3"][..], "did you mean `model.hidden`?"),
         (&["--set", "model.hidden=many"], "expected integer"),
-        (&["--set", "model.attention=magic"], "model.attention"),
+        (&["--set", "model.attention=magic"], "attention.score"),
         (&["--set", "model.dropout=1.5"], "model.dropout"),
         (&["--set", "train.rate=0"], "train.rate"),
     ] {

@@ -11,7 +11,7 @@ simd! {
 }
 
 simd! {
-    /// `total = (first + second + ...) * scale`: the shards' gradients, added in their order.
+    /// `total += shard`: called for one shard after the other, in their order.
     pub fn add_shards<T>(total: &mut [T], shard: &[T]) {
         for (t, &s) in total.iter_mut().zip(shard) {
             *t += s;

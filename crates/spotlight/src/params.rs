@@ -41,7 +41,7 @@ pub enum Init {
     /// Glorot normal: standard deviation `√(2 / (in + out))`.
     GlorotNormal,
     /// Orthogonal rows (or columns, if there are more rows than columns), block by block: a recurrent weight of several gates gets one
-    /// orthogonal block a gate. Saxe, McClelland and Ganguli, 2014.
+    /// orthogonal block per gate. Saxe, McClelland and Ganguli, 2014.
     Orthogonal,
     /// For an embedding: normal with standard deviation `1 / √features`.
     Embedding,
@@ -74,13 +74,20 @@ pub struct Params<T> {
     data: Vec<T>,
     entries: Vec<Entry>,
     index: HashMap<String, ParamId>,
-    seed: u64,
+    /// Decides how parameters begin; none for those that will be read.
+    seed: Option<u64>,
 }
 
 impl<T: Float> Params<T> {
     /// No parameters yet; `seed` decides how those to come begin.
     pub fn new(seed: u64) -> Self {
-        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed }
+        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed: Some(seed) }
+    }
+
+    /// No parameters yet; those to come begin as zeros, whatever their [`Init`] says. For a model whose weights are about to be read: nothing is drawn that would be
+    /// overwritten, and [`weights::load`](crate::weights::load) refuses a file that does not have them all.
+    pub fn blank() -> Self {
+        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed: None }
     }
 
     /// Adds a parameter. Its numbers depend on the seed and its name alone, not on what was added before.
@@ -97,7 +104,9 @@ impl<T: Float> Params<T> {
         let len: usize = shape.iter().product();
         let entry = Entry { name, shape: shape.to_vec(), range: start..start + len };
         self.data.resize(start + len, T::ZERO);
-        initialise(init, entry.table(), &mut self.data[start..], &mut named_rng(self.seed, &entry.name));
+        if let Some(seed) = self.seed {
+            initialise(init, entry.table(), &mut self.data[start..], &mut named_rng(seed, &entry.name));
+        }
         self.entries.push(entry);
         id
     }
@@ -230,6 +239,8 @@ enum Touch {
     Zero,
     /// Left over from the step before: to be overwritten.
     Stale,
+    /// Written by a loss in the forward pass; counts as nothing until a backward pass makes it good.
+    Provisional,
     /// Written.
     Dense,
     /// All zero but for these rows.
@@ -261,7 +272,7 @@ impl<T: Float> Gradients<T> {
     pub fn begin(&mut self) {
         for (touched, (range, cols)) in self.touched.iter_mut().zip(&self.ranges) {
             match touched {
-                Touch::Dense => *touched = Touch::Stale,
+                Touch::Dense | Touch::Provisional => *touched = Touch::Stale,
                 Touch::Rows(rows) => {
                     let data = &mut self.data[range.clone()];
                     for &row in rows.iter() {
@@ -277,12 +288,43 @@ impl<T: Float> Gradients<T> {
     /// The finished gradients as one slice: what was left over and never touched becomes zero.
     pub fn flat(&mut self) -> &mut [T] {
         for (touched, (range, _)) in self.touched.iter_mut().zip(&self.ranges) {
-            if matches!(touched, Touch::Stale) {
+            if matches!(touched, Touch::Stale | Touch::Provisional) {
                 self.data[range.clone()].fill(T::ZERO);
                 *touched = Touch::Zero;
             }
         }
         &mut self.data
+    }
+
+    /// Forgets what losses wrote whose backward pass never came: their tape is gone. Called for every new tape.
+    pub(crate) fn forget_provisional(&mut self) {
+        self.touched.iter_mut().filter(|touched| matches!(touched, Touch::Provisional)).for_each(|touched| *touched = Touch::Stale);
+    }
+
+    /// Lets count what was written provisionally.
+    pub(crate) fn make_good(&mut self, id: usize) {
+        if matches!(self.touched[id], Touch::Provisional) {
+            self.touched[id] = Touch::Dense;
+        }
+    }
+
+    /// Whether [`Gradients::provisional`] has room.
+    pub(crate) fn has_room(&self, id: usize) -> bool {
+        !matches!(self.touched[id], Touch::Dense | Touch::Rows(_))
+    }
+
+    /// The gradient of one parameter, for a loss that knows its own gradient in the forward pass; and whether it holds something to add to. None if earlier
+    /// backward passes have written there: their sum must not be touched before this one's backward pass comes.
+    ///
+    /// The backward pass must come back with [`Gradients::make_good`].
+    pub(crate) fn provisional(&mut self, id: usize) -> Option<(&mut [T], bool)> {
+        let add = match self.touched[id] {
+            Touch::Dense | Touch::Rows(_) => return None,
+            Touch::Provisional => true,
+            Touch::Zero | Touch::Stale => false,
+        };
+        self.touched[id] = Touch::Provisional;
+        Some((&mut self.data[self.ranges[id].0.clone()], add))
     }
 
     /// The gradient of one parameter, finished.
@@ -293,7 +335,7 @@ impl<T: Float> Gradients<T> {
 
     /// The gradient of one parameter, and whether it holds something to add to; if not, it must be overwritten.
     pub(crate) fn write(&mut self, id: usize) -> (&mut [T], bool) {
-        let add = matches!(self.touched[id], Touch::Dense | Touch::Rows(_));
+        let add = matches!(self.touched[id], Touch::Dense | Touch::Rows(_) | Touch::Provisional);
         self.touched[id] = Touch::Dense;
         (&mut self.data[self.ranges[id].0.clone()], add)
     }
@@ -314,6 +356,7 @@ impl<T: Float> Gradients<T> {
         let data = &mut self.data[range];
         match &mut self.touched[id] {
             Touch::Dense => {}
+            provisional @ Touch::Provisional => *provisional = Touch::Dense,
             Touch::Rows(touched) => touched.extend(rows),
             touched => {
                 if matches!(touched, Touch::Stale) {
@@ -331,7 +374,7 @@ impl<T: Float> Gradients<T> {
     pub(crate) fn touch_as(&mut self, other: &Gradients<T>) {
         for (own, theirs) in self.touched.iter_mut().zip(&other.touched) {
             match (&mut *own, theirs) {
-                (_, Touch::Zero | Touch::Stale) | (Touch::Dense, _) => {}
+                (_, Touch::Zero | Touch::Stale | Touch::Provisional) | (Touch::Dense, _) => {}
                 (Touch::Rows(rows), Touch::Rows(more)) => rows.extend(more),
                 (_, touched) => *own = touched.clone(),
             }
@@ -361,6 +404,15 @@ mod tests {
                 let want = if i / n == i % n { 1.0 } else { 0.0 };
                 assert!((x - want).abs() < 1e-12, "{shape:?} {i} {x}");
             }
+        }
+    }
+
+    #[test]
+    fn blank_parameters_are_not_drawn() {
+        let mut params = Params::<f32>::blank();
+        for init in [Init::Glorot, Init::Ones, Init::Orthogonal, Init::Embedding, Init::Constant(2.0)] {
+            let id = params.add(format!("{init:?}"), &[3, 3], init);
+            assert_eq!(params.get(id), [0.0; 9]);
         }
     }
 

@@ -38,7 +38,7 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
         "{} layers of {} pooled by {}, {} parameters; settings in {}",
         m.layers,
         m.hidden,
-        m.pooling.pooling,
+        m.pooling.name(&model.config.attention),
         grouped(model.params.len()),
         folder::config_path(&command.out).display()
     );

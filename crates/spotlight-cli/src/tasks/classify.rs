@@ -48,7 +48,7 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
         "{} {} pooled by {}, {} parameters; settings in {}",
         written(m.encoder.cell),
         m.encoder.hidden,
-        m.pooling.pooling,
+        m.pooling.name(&model.config.attention),
         grouped(model.params.len()),
         folder::config_path(&command.out).display()
     );
@@ -117,7 +117,7 @@ pub fn eval(model: &Classifier, file: &Path) -> Result<(Report, Option<Confusion
 
 /// The texts shaded by their weights.
 pub fn look(model: &Classifier, lines: &[Line], words: bool, head: Option<usize>) -> Result<Vec<Picture>> {
-    super::need_attention(&model.config.model.pooling)?;
+    super::need_attention(model.config.model.pooling)?;
     let texts: Vec<&str> = lines.iter().map(text_of).collect();
     let shaded = |answer: &Answer| {
         let mut picture = answer.picture();

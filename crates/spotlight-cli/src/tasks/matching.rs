@@ -51,7 +51,7 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
         written(m.towers),
         written(m.encoder.cell),
         m.encoder.hidden,
-        m.pooling.pooling,
+        m.pooling.name(&model.config.attention),
         grouped(model.params.len()),
         folder::config_path(&command.out).display()
     );
@@ -137,7 +137,7 @@ pub fn eval(model: &Matcher, file: &Path) -> Result<Report> {
 
 /// Both texts shaded by their weights; if the question asks the answer, also the weight of each pair of their units.
 pub fn look(model: &Matcher, path: &Path, lines: &[Line], words: bool, head: Option<usize>) -> Result<Vec<Picture>> {
-    super::need_attention(&model.config.model.pooling)?;
+    super::need_attention(model.config.model.pooling)?;
     let rows = rows(path, lines, model.config.data.id_column)?;
     let asked = model.config.asked().is_some();
     let matched = |answer: &Answer| {

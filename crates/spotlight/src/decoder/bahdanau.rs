@@ -4,7 +4,7 @@
 
 use spotlight_kernels::Float;
 
-use super::recurrent::{Look, Moved, Parts, RecurrentDecoder, beside, top, weights_of};
+use super::recurrent::{Look, Moved, Parts, RecurrentDecoder, beside, top};
 use super::{AdditiveDecoder, DecoderOutput, State};
 use crate::Result;
 use crate::attention::{Memory, mix};
@@ -47,14 +47,13 @@ pub(super) fn all_at_once<T: Float>(
     let start = decoder.parts(start)?;
     let state = top(&start.layers, "decoder")?;
     let out = fused.forward(tape, y, memory.keys, memory.values, state, start.memories.last().copied())?;
-    let (weights, pairs) = weights_of(tape, &tape.need_axis("decoder", y)?, memory, out.weights)?;
     let readout = tape.dropout(tape.concat(&[out.states, out.contexts])?, decoder.config.dropout)?;
     Ok(DecoderOutput {
         states: out.states,
         readout,
         contexts: Some(out.contexts),
-        weights: Some(weights),
-        pairs: Some(pairs),
+        weights: Some(out.weights),
+        pairs: Some(out.pairs),
         coverage_penalty: None,
         log_probs: None,
     })

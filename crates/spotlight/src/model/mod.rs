@@ -5,8 +5,9 @@
 //!   many with attention that pools, and share an [`encoder`] of texts, the [`pooling`], and a [`head`] over labels.
 //!
 //! A model on disk is a folder, the same for every kind: `config.toml` (all settings, resolved), `model.safetensors` (weights), the vocabularies as text,
-//! `metrics.jsonl` (one line an evaluation), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
+//! `metrics.jsonl` (one line per evaluation), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
 
+pub mod attention;
 pub mod bags;
 pub mod classify;
 pub mod encoder;
@@ -19,6 +20,7 @@ pub mod seq2seq;
 mod testing;
 pub mod units;
 
+pub use attention::AttentionSection;
 pub use units::UnitSection;
 
 use crate::config::ConfigError;

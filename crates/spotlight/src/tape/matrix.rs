@@ -1,7 +1,7 @@
-//! Products with weights, embeddings, layer norm.
+//! Products with weights, embeddings; softmax and layer norm over the features of a row.
 
 use spotlight_kernels::gemm::{View, product, product_packed};
-use spotlight_kernels::{Float, map, norm};
+use spotlight_kernels::{Float, map, norm, segment};
 
 use super::{Tape, Var};
 use crate::params::ParamId;
@@ -108,6 +108,27 @@ impl<'p, T: Float> Tape<'p, T> {
         let x = self.push(value, rows, cols, None, &[table], |_| Box::new(move |back, dy| back.grads.add_rows(table, &ids, cols, dy)));
         self.note_lookup(x, table, &looked_up);
         Ok(x)
+    }
+
+    /// Softmax over the features of each row: a distribution over units or labels. Over the positions of a sequence it is [`Tape::softmax`]; −∞ and NaN are treated
+    /// in the same way.
+    pub fn row_softmax(&self, x: Var) -> Var {
+        let (rows, cols) = self.shape(x);
+        let mut value = self.copy_of(x);
+        segment::row_softmax_forward(cols, &mut value);
+        self.push(value, rows, cols, self.axis(x), &[x], |y| {
+            Box::new(move |back, dy| segment::row_softmax_backward(cols, back.values.get(y), dy, back.grads.of(x)))
+        })
+    }
+
+    /// The logarithm of [`Tape::row_softmax`], without going through numbers that are too small to have one.
+    pub fn row_log_softmax(&self, x: Var) -> Var {
+        let (rows, cols) = self.shape(x);
+        let mut value = self.copy_of(x);
+        segment::row_log_softmax_forward(cols, &mut value);
+        self.push(value, rows, cols, self.axis(x), &[x], |y| {
+            Box::new(move |back, dy| segment::row_log_softmax_backward(cols, back.values.get(y), dy, back.grads.of(x)))
+        })
     }
 
     /// Every row to mean 0 and variance 1, then times `scale` plus `shift`. Ba, Kiros and Hinton, 2016.

@@ -155,6 +155,10 @@ impl<'p, T: Float> Tape<'p, T> {
 
     fn make(params: &'p Params<T>, gradients: Option<&'p mut Gradients<T>>, seed: u64, pool: Option<&'p Pool<T>>) -> Self {
         let wanted = gradients.is_some();
+        let gradients = gradients.map(|gradients| {
+            gradients.forget_provisional();
+            gradients
+        });
         let nodes = params.entries().iter().map(|entry| {
             let (rows, cols) = entry.table();
             Node { value: Value::Own(Vec::new()), rows, cols, axis: None, wanted, backward: None, role: Role::Alone, lookup: None }
