@@ -83,3 +83,14 @@ simd! {
         }
     }
 }
+
+simd! {
+    /// Duchi, Hazan and Singer, 2011. A number whose gradient is zero does not move, so rows that were not touched need not be visited.
+    pub fn adagrad<T>(rate: T, epsilon: T, scale: T, weights: &mut [T], gradient: &[T], squares: &mut [T]) {
+        for ((w, &g), s) in weights.iter_mut().zip(gradient).zip(squares) {
+            let g = g * scale;
+            *s += g * g;
+            *w -= rate * g / (s.sqrt() + epsilon);
+        }
+    }
+}

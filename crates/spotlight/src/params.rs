@@ -17,7 +17,8 @@ use std::ops::Range;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use spotlight_kernels::Float;
+use rayon::prelude::*;
+use spotlight_kernels::{Float, optim};
 
 /// One parameter of a [`Params`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -370,16 +371,62 @@ impl<T: Float> Gradients<T> {
         }
     }
 
-    /// Takes note of what another one has touched, because its numbers are about to be added to this one's: the next step must clear those too.
-    pub(crate) fn touch_as(&mut self, other: &Gradients<T>) {
-        for (own, theirs) in self.touched.iter_mut().zip(&other.touched) {
-            match (&mut *own, theirs) {
-                (_, Touch::Zero | Touch::Stale | Touch::Provisional) | (Touch::Dense, _) => {}
-                (Touch::Rows(rows), Touch::Rows(more)) => rows.extend(more),
-                (_, touched) => *own = touched.clone(),
+    /// Adds another one's gradients to these: of what it touched only.
+    pub(crate) fn add_touched(&mut self, other: &Gradients<T>) {
+        for (id, theirs) in other.touched.iter().enumerate() {
+            let (range, cols) = &other.ranges[id];
+            let numbers = &other.data[range.clone()];
+            match theirs {
+                Touch::Zero | Touch::Stale | Touch::Provisional => {}
+                Touch::Dense => add_in_chunks(self.add(id), numbers),
+                Touch::Rows(rows) => {
+                    let rows = distinct(rows);
+                    let gathered: Vec<T> = rows.iter().flat_map(|&row| &numbers[row as usize * cols..][..*cols]).copied().collect();
+                    self.add_rows(id, &rows, &gathered);
+                }
             }
         }
     }
+
+    /// The places in the flat buffer where a gradient may differ from zero, in their order: a whole parameter, or rows of it.
+    pub fn touched(&self) -> Vec<Range<usize>> {
+        let mut places: Vec<Range<usize>> = Vec::new();
+        for (touched, (range, cols)) in self.touched.iter().zip(&self.ranges) {
+            match touched {
+                Touch::Zero | Touch::Stale | Touch::Provisional => {}
+                Touch::Dense => places.push(range.clone()),
+                Touch::Rows(rows) => {
+                    for row in distinct(rows) {
+                        let first = range.start + row as usize * cols;
+                        match places.last_mut() {
+                            Some(last) if last.end == first => last.end = first + cols,
+                            _ => places.push(first..first + cols),
+                        }
+                    }
+                }
+            }
+        }
+        places
+    }
+
+    /// All numbers, with what is left over where nothing was touched.
+    pub(crate) fn raw(&self) -> &[T] {
+        &self.data
+    }
+}
+
+/// Sorted, each once.
+fn distinct(rows: &[u32]) -> Vec<u32> {
+    let mut rows = rows.to_vec();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+/// `to += from`, in pieces that threads can divide.
+fn add_in_chunks<T: Float>(to: &mut [T], from: &[T]) {
+    const CHUNK: usize = 1 << 15;
+    to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).for_each(|(to, from)| optim::add_shards(to, from));
 }
 
 #[cfg(test)]
@@ -463,5 +510,28 @@ mod tests {
         dense.fill(4.0);
         g.add_rows(1, &[1], &[1.0, 1.0]);
         assert_eq!(g.get(ParamId(1)), [4.0, 4.0, 5.0, 5.0, 4.0, 4.0]);
+    }
+
+    #[test]
+    fn what_was_touched_is_known_and_added() {
+        let mut params = Params::<f32>::new(0);
+        for (name, shape) in [("dense", &[2][..]), ("table", &[5, 2]), ("idle", &[3])] {
+            params.add(name, shape, Init::Zeros);
+        }
+        let (mut a, mut b) = (Gradients::new(&params), Gradients::new(&params));
+        a.add_rows(1, &[3, 0, 3], &[1.0; 6]);
+        assert_eq!(a.touched(), [2..4, 8..10]);
+        b.add(0).copy_from_slice(&[5.0, 6.0]);
+        b.add_rows(1, &[1, 1], &[2.0; 4]);
+        a.add_touched(&b);
+        assert_eq!(a.touched(), [0..6, 8..10]);
+        assert_eq!(a.flat(), [5.0, 6.0, 1.0, 1.0, 4.0, 4.0, 0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        a.begin();
+        b.begin();
+        // What is left over from the step before counts for nothing.
+        b.add_rows(1, &[2], &[7.0, 7.0]);
+        a.add_touched(&b);
+        assert_eq!(a.touched(), [6..8]);
+        assert_eq!(a.flat().iter().sum::<f32>(), 14.0);
     }
 }

@@ -5,7 +5,7 @@ use spotlight::axis::{Axis, Pairs};
 use spotlight::decoder::AdditiveDecoder;
 use spotlight::nn::{LayerNorm, Linear, Rnn, RnnConfig};
 use spotlight::params::{Init, ParamId, Params};
-use spotlight::tape::{Recurrent, Tape, Var};
+use spotlight::tape::{Bags, Recurrent, Tape, Var};
 use spotlight::{Cell, Result};
 
 /// Checks one operation on one table for every set of lengths.
@@ -80,6 +80,14 @@ fn products() {
     let mut c = Check::new("embedding");
     let table = c.input(5, 3);
     check(c, |t| t.mul(t.embedding(table, &[4, 1, 4])?, t.embedding(table, &[0, 0, 0])?));
+    let mut c = Check::new("embedding bag");
+    let table = c.input(5, 2);
+    // A row twice in one bag, a row in two bags, an empty bag.
+    let bags = Bags { ids: vec![4, 1, 4, 1, 0], weights: vec![0.5, -1.0, 2.0, 0.25, 1.5], offsets: vec![0, 3, 3, 5] };
+    check(c, |t| {
+        let sums = t.embedding_bag(table, bags.clone())?;
+        t.mul(sums, t.tanh(sums))
+    });
 }
 
 #[test]

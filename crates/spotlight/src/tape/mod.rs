@@ -28,6 +28,7 @@
 
 mod along;
 mod backward;
+mod bag;
 mod elementwise;
 mod loss;
 mod matrix;
@@ -45,6 +46,7 @@ use spotlight_kernels::Float;
 use spotlight_kernels::gemm::{Packed, View, product_packed};
 
 pub use backward::{Back, Backward, Grads, Values};
+pub use bag::Bags;
 pub use pool::Pool;
 pub(crate) use recur::{GateGradient, add_initial, copy_rows, fill_rows, scatter_rows, shift_states};
 pub use recur::{Recurrent, States};
