@@ -107,3 +107,7 @@ pub mod weights;
 pub use error::{Error, Result};
 pub use spotlight_kernels::Float;
 pub use spotlight_kernels::cell::Cell;
+
+#[cfg(test)]
+#[path = "../tests/common/skip.rs"]
+mod skip;
