@@ -59,7 +59,6 @@
 pub mod attention;
 pub mod axis;
 pub mod config;
-pub mod demo;
 pub mod error;
 pub mod metrics;
 pub mod model;

@@ -47,6 +47,12 @@ impl PoolingSection {
         need(known, "model.softmax", "must be softmax, sparsemax or gumbel: pooling looks once, not step by step")
     }
 
+    /// Why there is no attention to look at, if there is none.
+    pub(super) fn blind(&self) -> Option<String> {
+        let none = "the model takes the last state: there is no attention to look at (model.pooling = \"last\")";
+        (self.pooling == LAST).then(|| none.into())
+    }
+
     /// The score, if attention pools.
     fn score(&self) -> Option<ScoreKind> {
         ScoreKind::ALL.iter().copied().find(|s| s.name() == self.pooling)

@@ -34,6 +34,8 @@ pub struct SearchOptions {
     pub max_ratio: f64,
     /// If given, answers are drawn: the temperature, and the seed.
     pub sample: Option<(f64, u64)>,
+    /// Number of the first source among all of an input that is answered in parts: what is drawn for a source depends on its number.
+    pub first: usize,
 }
 
 impl From<&config::Search> for SearchOptions {
@@ -45,6 +47,7 @@ impl From<&config::Search> for SearchOptions {
             coverage_penalty: search.coverage_penalty,
             max_ratio: search.max_ratio,
             sample: None,
+            first: 0,
         }
     }
 }
@@ -144,7 +147,7 @@ fn search_batch(net: &Net, params: &Params<f32>, sources: &[(usize, &[u32])], op
         for draw in 0..drawn {
             if let Some((_, seed)) = options.sample {
                 let mut generator = ChaCha8Rng::seed_from_u64(seed);
-                generator.set_stream((*number as u64) << 16 | draw as u64);
+                generator.set_stream(((options.first + number) as u64) << 16 | draw as u64);
                 random.push(generator);
             }
             live.push(Live { item, hypothesis: Hypothesis::empty(), row: item });

@@ -39,15 +39,6 @@ impl Bag {
 }
 
 /// Bags to learn from and to test with; every second one is positive, mostly with a single nine.
-///
-/// ```
-/// use spotlight::demo::digits;
-///
-/// let split = digits::bags(100, 40, 1);
-/// assert_eq!((split.train.len(), split.test.len()), (100, 40));
-/// let bag = &split.train[0];
-/// assert_eq!(bag.positive, !bag.nines().is_empty());
-/// ```
 pub fn bags(train: usize, test: usize, seed: u64) -> Split<Bag> {
     let mut rng = seeded(seed);
     let mut fill = |count: usize| (0..count).map(|index| bag(index % 2 == 0, &mut rng)).collect();
