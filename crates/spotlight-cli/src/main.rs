@@ -88,9 +88,22 @@ fn fail(error: &anyhow::Error) -> ExitCode {
     if error.chain().filter_map(|e| e.downcast_ref::<std::io::Error>()).any(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("spotlight: {error:#}");
+    eprintln!("spotlight: {}", in_full(error));
     let usage = error
         .chain()
         .any(|e| e.is::<ConfigError>() || e.is::<output::WrongUsage>() || matches!(e.downcast_ref(), Some(spotlight::Error::Config(_))));
     ExitCode::from(if usage { 2 } else { 1 })
+}
+
+/// An error with its causes, without those that it has already told.
+fn in_full(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }

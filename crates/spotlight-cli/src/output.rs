@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
+pub use spotlight::model::describe::grouped;
 use spotlight::view::terminal::Color;
 use spotlight::weights::write_whole;
 
@@ -32,11 +33,6 @@ pub fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
-}
-
-/// A choice as it is written in a recipe.
-pub fn written(choice: impl serde::Serialize) -> String {
-    serde_json::to_string(&choice).unwrap_or_default().trim_matches('"').to_string()
 }
 
 /// Columns of the terminal, 80 if there is none.
@@ -78,19 +74,6 @@ pub fn bytes(n: usize) -> String {
     }
 }
 
-/// A number with thousands apart.
-pub fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(c);
-    }
-    text
-}
-
 /// Seconds for people.
 pub fn duration(seconds: f64) -> String {
     let s = seconds.round() as u64;
@@ -107,7 +90,6 @@ mod tests {
 
     #[test]
     fn numbers_for_people() {
-        assert_eq!((grouped(7), grouped(1234), grouped(1_234_567)), ("7".into(), "1,234".into(), "1,234,567".into()));
         assert_eq!((duration(3.21), duration(75.0), duration(3725.0)), ("3.2 s".into(), "1 min 15 s".into(), "1 h 02 min".into()));
         assert_eq!((bytes(12), bytes(12_345)), ("12 bytes".into(), "12 kB".into()));
     }

@@ -1,12 +1,29 @@
-//! The progress of a training run: a bar on a terminal, plain lines elsewhere.
+//! The progress of a training run: a bar on a terminal, plain lines elsewhere; and Ctrl-C, which stops it.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spotlight::train::{Evaluation, Tick, Watch};
 
 use crate::output::duration;
+
+/// Set by Ctrl-C.
+pub static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Lets Ctrl-C set [`STOP`].
+pub fn catch_interrupt() {
+    let handler = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping after this batch (again to stop at once)");
+    });
+    if handler.is_err() {
+        eprintln!("note: Ctrl-C cannot be caught here; the last checkpoint is then what --resume goes on from");
+    }
+}
 
 /// Watches a run and says how it goes, on standard error.
 pub struct Progress {

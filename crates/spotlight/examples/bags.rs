@@ -37,7 +37,7 @@ pub fn learn(folder: &Path) -> Result<(f64, f64)> {
     let (bags, culprits): (Vec<Bag>, Vec<Option<usize>>) = readings(160).into_iter().unzip();
     let mut config = Config::default();
     (config.model.hidden, config.train.epochs, config.train.rate) = (16, 40, 0.01);
-    let found = cross_validate(&config, &bags, 4, folder, &AtomicBool::new(false), |fold, m| println!("fold {}: {m:?}", fold + 1))?;
+    let found = cross_validate(&config, &bags, 4, folder, &AtomicBool::new(false), &|fold, m| println!("fold {}: {m:?}", fold + 1))?;
 
     let model = BagModel::load(&folder.join("fold-1"))?;
     let (mut right, mut alarms) = (0, 0);

@@ -94,6 +94,20 @@ pub enum Error {
         /// What is wrong, with the tensor's name.
         problem: String,
     },
+    /// A folder that holds no model.
+    #[error("{} is not a model's folder", path.display())]
+    NotAModel {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        source: Box<Error>,
+    },
+    /// Settings that do not say what kind of model they are for.
+    #[error("{} names no task", path.display())]
+    NoTask {
+        /// The file.
+        path: PathBuf,
+    },
     /// Reading or writing failed.
     #[error("{}: {source}", path.display())]
     Io {

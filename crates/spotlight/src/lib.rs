@@ -89,7 +89,6 @@ pub mod attention;
 pub mod axis;
 pub mod config;
 pub mod decoder;
-pub mod demo;
 pub mod encoder;
 pub mod error;
 pub mod metrics;

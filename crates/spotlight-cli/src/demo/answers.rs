@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::demo::answers;
+use spotlight::model::Model;
 use spotlight::model::encoder::EncoderSection;
 use spotlight::model::matching::config::{Loss, Towers};
 use spotlight::model::matching::{Config, Matcher};
 use spotlight::text::Question;
 use spotlight::text::read::split_dev;
-use spotlight::train::{Learner, TrainSettings};
+use spotlight::train::TrainSettings;
 use spotlight::view::{Page, terminal};
 
+use super::data::answers;
 use super::stage::{Lines, Stage, value};
 use crate::Common;
 use crate::output::{color, grouped, print, say, width};
@@ -49,17 +50,14 @@ impl Answers {
         }
         let mut model = Matcher::new(config(seed), &train)?;
         let stage = Stage::new(self.out.as_ref(), "answers")?;
-        model.save_frame(&stage.folder)?;
         say(format_args!(
             "\n  {} parameters; a right answer is to stand above wrong ones of the same question",
             grouped(model.params.len())
         ))?;
-        let (settings, learner) = (model.config.train.clone(), model.learner());
-        let (train, dev, examples) = (model.examples(&train), model.examples(&dev), model.examples(&test));
-        let before = learner.measure(&model.params, &examples)?;
-        stage.run(&settings, seed, &learner, &mut model.params, (&train, &dev), &mut Lines("map"))?;
-        let after = learner.measure(&model.params, &examples)?;
-        let words = model.baseline(&examples)?;
+        let before = model.measure(&test)?;
+        stage.train(&mut model, &train, &dev, &mut Lines("map"))?;
+        let after = model.measure(&test)?;
+        let words = model.baseline(&model.examples(&test))?;
         say("\nTest questions        MAP    MRR")?;
         for (name, map, mrr) in [
             ("before training", value(&before, "map"), value(&before, "mrr")),

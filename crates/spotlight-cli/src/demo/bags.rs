@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::demo::digits::{self, SIDE};
+use spotlight::model::Model;
 use spotlight::model::bags::{Answer, BagModel, Config};
 use spotlight::text::Bag;
 use spotlight::text::read::split_dev;
-use spotlight::train::{Learner, TrainSettings};
+use spotlight::train::TrainSettings;
 use spotlight::view::{self, Images, Page, terminal};
 
+use super::data::digits::{self, SIDE};
 use super::stage::{Lines, Stage, value};
 use crate::Common;
 use crate::output::{color, grouped, print, say, width};
@@ -44,15 +45,12 @@ impl Bags {
         ))?;
         let mut model = BagModel::new(config(seed), &train)?;
         let stage = Stage::new(self.out.as_ref(), "bags")?;
-        model.save_frame(&stage.folder)?;
         let m = &model.config.model;
         let text = format!("{} layers of {} for every picture, gated attention, a head", m.layers, m.hidden);
         say(format_args!("  {text}: {} parameters\n", grouped(model.params.len())))?;
-        let (settings, learner) = (model.config.train.clone(), model.learner());
-        let (train, dev, examples) = (model.examples(&train)?, model.examples(&dev)?, model.examples(&test)?);
-        stage.run(&settings, seed, &learner, &mut model.params, (&train, &dev), &mut Lines("accuracy"))?;
+        stage.train(&mut model, &train, &dev, &mut Lines("accuracy"))?;
 
-        let measures = learner.measure(&model.params, &examples)?;
+        let measures = model.measure(&test)?;
         say(format_args!("\nTest accuracy  {:.3}, ROC-AUC {:.3}", value(&measures, "accuracy"), value(&measures, "auc")))?;
         let answers = model.answer(&test)?;
         let found: Vec<bool> =

@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use spotlight::demo::dates;
 use spotlight::model::seq2seq::config::{CellName, Start};
 use spotlight::model::seq2seq::{Config, SearchOptions, Transducer};
+use spotlight::model::{Drawing, Model};
 use spotlight::numeric::numeric_gradient;
 use spotlight::text::Pair;
 use spotlight::train::optim::{Optimiser, Rule, clip_scale, global_norm};
 use spotlight::train::settings::ScheduleName;
-use spotlight::train::{Evaluation, Learner, Tick, TrainSettings, Watch};
+use spotlight::train::{Evaluation, Tick, TrainSettings, Watch};
 use spotlight::view::{Page, ascii};
 
+use super::data::dates;
 use super::stage::{Stage, pairs};
 use crate::Common;
-use crate::look::matrices;
 use crate::output::{grouped, print, say, width};
 
 /// Train a date converter and see where it looks.
@@ -52,7 +52,7 @@ impl Dates {
         say("")?;
         let date = self.date.to_lowercase();
         let answer = model.answer(&[(&date, None)], &SearchOptions { beam: 1, ..model.search_options() }, false)?;
-        let page = Page::new(answer.iter().flat_map(|a| matrices(a, false)).map(Into::into).collect())?;
+        let page = Page::new(answer.iter().flat_map(|a| a.matrices(&Drawing::default())).map(Into::into).collect())?;
         print(&ascii::draw(&page, width()))?;
         if let Some(out) = &self.out {
             say(format_args!("\nThe model is in {}. Try: spotlight look {0} \"3 july 2018\"", out.display()))?;
@@ -66,7 +66,9 @@ impl Dates {
         let config = config(seed, 32, 96, TrainSettings { epochs: 8, batch: 1600, rate: 4e-3, ..TrainSettings::default() });
         explain(&config, &train, &test, dates::FORMS.len())?;
         let stage = Stage::new(self.out.as_ref(), "dates")?;
-        stage.train(config, &train, &test, &mut Table)
+        let mut model = Transducer::new(config, &train)?;
+        stage.train(&mut model, &train, &test, &mut Table)?;
+        Ok(model)
     }
 }
 
@@ -138,36 +140,27 @@ fn numeric(seed: u64) -> Result<Transducer> {
     explain(&config, &train, &test, 1)?;
     let mut model = Transducer::new(config, &train)?;
     say(format_args!("  {} parameters, each nudged up and down at every step: no backward pass\n", grouped(model.params.len())))?;
-    let learner = model.learner();
-    let (train, test) = (model.examples(&train), model.examples(&test));
-    let mut params = model.params.clone();
-    let mut adam = Optimiser::new(Rule::ADAM, params.len());
+    let (learner, examples) = (model.learner(), model.examples(&train));
+    let mut adam = Optimiser::new(Rule::ADAM, model.params.len());
     let table = Table;
-    let batches = train.len().div_ceil(BATCH) as u64;
+    let batches = examples.len().div_ceil(BATCH) as u64;
     let schedule = model.config.train.schedule(EPOCHS * batches);
     for epoch in 1..=EPOCHS {
         let mut total = 0.0;
-        for batch in train.chunks(BATCH) {
-            let examples: Vec<_> = batch.iter().collect();
-            let targets: usize = examples.iter().map(|e| learner.targets(e)).sum();
-            let loss = |p: &spotlight::params::Params<f32>| {
-                let tape = spotlight::tape::Tape::new(p);
-                let loss = learner.loss(&tape, &examples, 1.0 / targets as f64)?;
-                Ok(tape.item(loss))
-            };
-            total += loss(&params)?;
+        for batch in examples.chunks(BATCH) {
+            let batch: Vec<_> = batch.iter().collect();
+            total += learner.mean_loss(&model.params, &batch)?;
             // In single precision a nudge must be large enough to be felt; a hundredth is, and is ten times as fast as double precision.
-            let slopes = numeric_gradient(&params, 1e-2, loss)?;
+            let slopes = numeric_gradient(&model.params, 1e-2, |params| learner.mean_loss(params, &batch))?;
             let clip = clip_scale(global_norm(&slopes), 1.0);
-            adam.step(params.flat_mut(), &slopes, RATE * schedule.factor(adam.steps() + 1), clip);
+            adam.step(model.params.flat_mut(), &slopes, RATE * schedule.factor(adam.steps() + 1), clip);
         }
         if epoch == 1 || epoch.is_multiple_of(4) {
-            let measures = learner.measure(&params, &test)?;
+            let measures = model.measure(&test)?;
             let accuracy = measures.iter().find(|m| m.name == "accuracy").map_or(0.0, |m| m.value);
             table.row(epoch, total / batches as f64, accuracy)?;
         }
     }
-    model.params = params;
     Ok(model)
 }
 

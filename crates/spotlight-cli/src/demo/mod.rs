@@ -2,6 +2,7 @@
 
 mod answers;
 mod bags;
+mod data;
 mod dates;
 mod numbers;
 mod sentiment;

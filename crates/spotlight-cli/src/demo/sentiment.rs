@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::demo::tweets::{self, Tweet};
+use spotlight::model::Model;
 use spotlight::model::classify::{Classifier, Config};
 use spotlight::model::encoder::EncoderSection;
 use spotlight::model::pooling::PoolingKind;
 use spotlight::text::Labelled;
 use spotlight::text::read::split_dev;
-use spotlight::train::{Learner, TrainSettings};
+use spotlight::train::TrainSettings;
 use spotlight::view::{Page, terminal};
 
+use super::data::tweets::{self, Tweet};
 use super::stage::{Lines, Stage, value};
 use crate::Common;
 use crate::output::{color, grouped, print, say, width};
@@ -105,7 +106,6 @@ fn config(seed: u64, pooling: PoolingKind) -> Config {
 /// Trains a classifier and measures it on tweets it has not been chosen by.
 fn fit(stage: &Stage, config: Config, train: &[Labelled], dev: &[Labelled], test: &[Labelled]) -> Result<(Classifier, f64)> {
     let mut model = Classifier::new(config, train)?;
-    model.save_frame(&stage.folder)?;
     let m = &model.config.model;
     say(format_args!(
         "\nLSTM of {}, pooled by {}: {} parameters",
@@ -113,9 +113,7 @@ fn fit(stage: &Stage, config: Config, train: &[Labelled], dev: &[Labelled], test
         m.pooling.name(&model.config.attention),
         grouped(model.params.len())
     ))?;
-    let (settings, seed, learner) = (model.config.train.clone(), model.config.seed, model.learner());
-    let (train, dev, test) = (model.examples(train)?, model.examples(dev)?, model.examples(test)?);
-    stage.run(&settings, seed, &learner, &mut model.params, (&train, &dev), &mut Lines("accuracy"))?;
-    let accuracy = value(&learner.measure(&model.params, &test)?, "accuracy");
+    stage.train(&mut model, train, dev, &mut Lines("accuracy"))?;
+    let accuracy = value(&model.measure(test)?, "accuracy");
     Ok((model, accuracy))
 }

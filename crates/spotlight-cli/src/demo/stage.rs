@@ -4,12 +4,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use spotlight::model::folder;
-use spotlight::model::seq2seq::{Config, Transducer};
-use spotlight::params::Params;
+use spotlight::model::{Model, Settings, folder};
 use spotlight::text::Pair;
 use spotlight::train::run::CHECKPOINT_EVERY;
-use spotlight::train::{Evaluation, Learner, Measure, Run, Tick, TrainSettings, Watch};
+use spotlight::train::{Evaluation, Measure, Run, Tick, Watch};
 
 use crate::output::{WrongUsage, say};
 
@@ -34,37 +32,21 @@ impl Stage {
         Ok(Stage { folder, temporary })
     }
 
-    /// Trains a transducer on pairs and leaves its best weights in it.
-    pub fn train(&self, config: Config, train: &[Pair], dev: &[Pair], watch: &mut dyn Watch) -> Result<Transducer> {
-        let mut model = Transducer::new(config, train)?;
+    /// Trains a model on rows to learn from and to stop by, and leaves its best weights in it.
+    pub fn train<M: Model>(&self, model: &mut M, train: &[M::Row], dev: &[M::Row], watch: &mut dyn Watch) -> Result<()> {
         model.save_frame(&self.folder)?;
-        let (train, dev) = (model.examples(train), model.examples(dev));
-        let (settings, seed, learner) = (model.config.train.clone(), model.config.seed, model.learner());
-        self.run(&settings, seed, &learner, &mut model.params, (&train, &dev), watch)?;
-        Ok(model)
-    }
-
-    /// Trains any kind of model on examples to learn from and to stop by, and leaves its best weights in `params`.
-    pub fn run<L: Learner>(
-        &self,
-        settings: &TrainSettings,
-        seed: u64,
-        learner: &L,
-        params: &mut Params<f32>,
-        (train, dev): (&[L::Example], &[L::Example]),
-        watch: &mut dyn Watch,
-    ) -> Result<()> {
+        let settings = model.config().training().clone();
         let stop = AtomicBool::new(false);
         let run = Run {
             folder: &self.folder,
-            settings,
-            seed,
+            settings: &settings,
+            seed: model.config().seed(),
             fingerprint: String::new(),
             resume: false,
             checkpoint_every: CHECKPOINT_EVERY,
             stop: &stop,
         };
-        run.train(learner, params, train, dev, watch)?;
+        model.fit(&run, train, dev, watch)?;
         let _ = std::fs::remove_dir_all(self.folder.join("checkpoint"));
         Ok(())
     }

@@ -5,17 +5,15 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use spotlight::attention::ScoreKind;
-use spotlight::axis::Axis;
 use spotlight::decoder::Order;
-use spotlight::demo::translate::PAIRS;
 use spotlight::model::UnitSection;
-use spotlight::model::seq2seq::Config;
 use spotlight::model::seq2seq::config::Start;
-use spotlight::tape::Tape;
+use spotlight::model::seq2seq::{Config, Transducer};
 use spotlight::text::UnitKind;
 use spotlight::train::settings::ScheduleName;
 use spotlight::train::{Evaluation, Tick, TrainSettings, Watch};
 
+use super::data::translate::PAIRS;
 use super::stage::{Stage, pairs};
 use crate::Common;
 use crate::output::say;
@@ -40,15 +38,11 @@ impl Translate {
         say("The decoder starts from zeros, so all it knows of the source comes by attention.\n")?;
         let train = pairs(PAIRS);
         let stage = Stage::new(self.out.as_ref(), "translate")?;
-        let model = stage.train(config(common.seed.unwrap_or(1)), &train, &train, &mut Losses)?;
+        let mut model = Transducer::new(config(common.seed.unwrap_or(1)), &train)?;
+        stage.train(&mut model, &train, &train, &mut Losses)?;
 
-        let units = model.vocabularies.source_units(&self.sentence, None);
-        let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
-        let tape = Tape::new(&model.params);
-        let encoded = model.net.encode(&tape, &ids, &Axis::new([ids.len()]))?;
         say("\nENCODER HIDDEN STATES (the first 8 of 32 numbers)")?;
-        let width = tape.shape(encoded.memories[0].values).1;
-        for (i, (unit, state)) in units.iter().zip(tape.value(encoded.memories[0].values).chunks_exact(width)).enumerate() {
+        for (i, (unit, state)) in model.encoder_states(&self.sentence, None)?.iter().enumerate() {
             let numbers: Vec<String> = state.iter().take(8).map(|x| format!("{x:6.3}")).collect();
             say(format_args!("  S_{i} ({:>5}): {} ...", unit.text, numbers.join(" ")))?;
         }

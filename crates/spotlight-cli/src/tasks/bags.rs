@@ -1,65 +1,114 @@
-//! Models for bags: sets of rows of numbers in, labels and the rows that decided out.
+//! Bags on the command line: files of rows, one bag of many, rows that are images, and cross-validation.
 
 use std::path::Path;
 
 use anyhow::Result;
-use serde_json::{Value, json};
-use spotlight::metrics::{Confusion, Report, Style};
-use spotlight::model::bags::{self, Answer, BagModel, Config};
-use spotlight::model::folder;
-use spotlight::text::{Bag, read};
-use spotlight::train::Learner;
-use spotlight::view::{self, Images, Picture};
+use clap::Args;
+use spotlight::config::resolve;
+use spotlight::metrics::{Report, Style};
+use spotlight::model::bags::{self, Config};
+use spotlight::model::describe::measure_name;
+use spotlight::model::{Task, folder};
+use spotlight::text::read;
+use spotlight::view::{Bag, Picture};
 
-use super::{measured, only_head};
-use crate::Common;
-use crate::look::Bags as Options;
-use crate::output::{WrongUsage, grouped, print, say};
-use crate::train::{STOP, Train, catch_interrupt, parts};
+use crate::output::{WrongUsage, print};
+use crate::progress::{STOP, catch_interrupt};
 
-/// Trains a model for bags.
-pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<()> {
-    let config: Config = command.settings(common, &Config::default(), recipe)?;
-    let data = &config.data;
-    let read = |path: &str| read::bags(path, data.columns());
-    let (train, dev) = parts(&data.train, &data.dev, config.seed, "bag", read, |b: &Bag| b.id.clone())?;
-    let mut model = BagModel::new(config, &train)?;
-    model.save_frame(&command.out)?;
-    let m = &model.config.model;
-    eprintln!(
-        "{} training and {} development bags of {} rows; {} features, {} labels",
-        grouped(train.len()),
-        grouped(dev.len()),
-        grouped(train.iter().chain(&dev).map(|b| b.rows.len()).sum()),
-        model.standard.width(),
-        model.labels.len()
-    );
-    eprintln!(
-        "{} layers of {} pooled by {}, {} parameters; settings in {}",
-        m.layers,
-        m.hidden,
-        m.pooling.name(&model.config.attention),
-        grouped(model.params.len()),
-        folder::config_path(&command.out).display()
-    );
-    let learner = model.learner();
-    let numbers = |b: &Bag| b.rows.iter().flatten().flat_map(|x| x.to_le_bytes()).chain(b.label.bytes()).collect();
-    let settings = model.config.train.clone();
-    let plan = command.plan(&settings, model.config.seed, train.iter().chain(&dev).map(numbers))?;
-    let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
-    plan.run(&learner, &mut model.params, &train, &dev)
+/// Options of `look` for bags.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Of a file of bags, only this one
+    #[arg(long, value_name = "ID")]
+    bag: Option<String>,
+    /// The features of a row are the pixels of an image, line by line, such as 8x8
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub image: Option<(usize, usize)>,
+    /// The heaviest rows of a bag first
+    #[arg(long)]
+    sort: bool,
+}
+
+impl Drawn {
+    /// An error if any of them is given to a model that reads no bags.
+    pub fn check(&self, task: Task) -> Result<()> {
+        let given = [("--bag", self.bag.is_some()), ("--image", self.image.is_some()), ("--sort", self.sort)];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) if task != Task::Bags => Err(WrongUsage(format!("{name} goes with models for bags")).into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The bags that were asked for, as they were asked for.
+    pub fn pick(&self, pictures: Vec<Picture>, file: &Path) -> Result<Vec<Picture>> {
+        let mut kept = Vec::with_capacity(pictures.len());
+        for picture in pictures {
+            match picture {
+                Picture::Bag(bag) if self.bag.as_ref().is_some_and(|only| *only != bag.id) => {}
+                Picture::Bag(bag) => {
+                    fits(&bag)?;
+                    kept.push(Picture::Bag(if self.sort { bag.sorted() } else { bag }));
+                }
+                other => kept.push(other),
+            }
+        }
+        match &self.bag {
+            Some(only) if kept.is_empty() => Err(WrongUsage(format!("{} has no bag {only:?}", file.display())).into()),
+            _ => Ok(kept),
+        }
+    }
+}
+
+/// An error if the rows of a bag are not as large as the images they shall be.
+fn fits(bag: &Bag) -> Result<()> {
+    let Some(images) = &bag.images else { return Ok(()) };
+    let (width, height, features) = (images.width, images.height, images.pixels.first().map_or(0, Vec::len));
+    if width.checked_mul(height) != Some(features) {
+        return Err(WrongUsage(format!("--image {width}x{height} does not fit: the rows have {features} features")).into());
+    }
+    Ok(())
+}
+
+/// Reads `8x8`: pixels across and down.
+fn size(text: &str) -> Result<(usize, usize), String> {
+    let side = |text: &str| text.parse().ok().filter(|&pixels: &usize| pixels > 0);
+    let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+    sides.ok_or_else(|| "expected pixels across and down, such as 8x8".into())
+}
+
+/// An error if bags shall come from standard input.
+pub fn check_input(task: Task, file: &Path) -> Result<()> {
+    match task == Task::Bags && file == Path::new("-") {
+        true => Err(WrongUsage("bags are read from a CSV file: name one".into()).into()),
+        false => Ok(()),
+    }
+}
+
+/// Options of `train` for bags.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Folds {
+    /// Cross-validation: train N models, each judged on another Nth of the examples (bags only)
+    #[arg(long, value_name = "N", conflicts_with_all = ["resume", "dev"])]
+    folds: Option<usize>,
+}
+
+impl Folds {
+    /// How many, if they are asked for.
+    pub fn count(&self, task: Option<Task>) -> Result<Option<usize>> {
+        if self.folds.is_some() && task != Some(Task::Bags) {
+            return Err(WrongUsage("--folds goes with --task bags".into()).into());
+        }
+        Ok(self.folds)
+    }
 }
 
 /// Trains a model for each fold, in a folder of its own, and prints mean and spread over the folds.
-pub fn cross_validate(command: &Train, common: &Common, recipe: Option<&str>, count: usize) -> Result<()> {
-    let config: Config = command.settings(common, &Config::default(), recipe)?;
-    if config.data.train.is_empty() {
-        return Err(WrongUsage("no training examples: give --train FILE".into()).into());
-    }
+pub fn cross_validate(recipe: Option<&str>, changes: &[String], out: &Path, count: usize) -> Result<()> {
+    let config: Config = resolve(&Config::default(), recipe.unwrap_or_default(), changes)?;
     let bags = read::bags(&config.data.train, config.data.columns())?;
-    folder::create(&command.out)?;
+    folder::create(out)?;
     catch_interrupt();
-    let found = bags::cross_validate(&config, &bags, count, &command.out, &STOP, |fold, measures| {
+    let found = bags::cross_validate(&config, &bags, count, out, &STOP, &|fold, measures| {
         let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
         eprintln!("fold {:>2}  {}", fold + 1, values.join("  "));
     })?;
@@ -68,75 +117,22 @@ pub fn cross_validate(command: &Train, common: &Common, recipe: Option<&str>, co
     report.count("folds", count);
     for name in ["loss", "accuracy", "macro_f1", "auc"] {
         if let Some(spread) = found.spread(name) {
-            report.spread(&super::shown(name), spread, Style::Share);
+            report.spread(&measure_name(name), spread, Style::Share);
         }
     }
     print(&report.to_string())
 }
 
-/// Bags of a file of the same columns as the training part. What stands in the column of the label does not matter.
-fn bags_of(model: &BagModel, file: &Path) -> Result<Vec<Bag>> {
-    if file == Path::new("-") {
-        return Err(WrongUsage("bags are read from a CSV file: name one".into()).into());
-    }
-    Ok(read::bags(file, model.config.data.columns())?)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Prints bag, label and probability.
-pub fn predict(model: &BagModel, file: &Path, json: bool) -> Result<()> {
-    for answer in model.answer(&bags_of(model, file)?)? {
-        if json {
-            say(answer_json(&answer))?;
-        } else {
-            let probability = answer.probabilities.iter().map(|(_, p)| *p).fold(0.0, f32::max);
-            say(format_args!("{}\t{}\t{probability:.4}", answer.bag, answer.label))?;
+    #[test]
+    fn sizes_of_images() {
+        assert_eq!(size("8x8"), Ok((8, 8)));
+        assert_eq!(size("28x1"), Ok((28, 1)));
+        for wrong in ["", "8", "x", "8x", "0x8", "8x0", "-1x8", "8x8x3", "8 x 8"] {
+            assert!(size(wrong).is_err(), "{wrong}");
         }
     }
-    Ok(())
-}
-
-fn answer_json(answer: &Answer) -> Value {
-    let probabilities: serde_json::Map<String, Value> = answer.probabilities.iter().map(|(l, p)| (l.clone(), json!(p))).collect();
-    json!({
-        "bag": answer.bag,
-        "label": answer.label,
-        "probabilities": probabilities,
-        "attention": super::heads_json(&answer.attention),
-    })
-}
-
-/// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
-pub fn eval(model: &BagModel, file: &Path) -> Result<(Report, Option<Confusion>)> {
-    let bags = bags_of(model, file)?;
-    let examples = model.examples(&bags)?;
-    let mut report = Report::new();
-    report.count("bags", bags.len());
-    report.count("rows", bags.iter().map(|b| b.rows.len()).sum());
-    measured(&mut report, &model.learner().measure(&model.params, &examples)?);
-    Ok((report, Some(model.confusion(&examples)?)))
-}
-
-/// The bags of a file, or one of them, with a weight for each row.
-pub fn look(model: &BagModel, file: &Path, options: &Options, head: Option<usize>) -> Result<Vec<Picture>> {
-    let mut bags = bags_of(model, file)?;
-    if let Some(only) = &options.bag {
-        bags.retain(|b| b.id == *only);
-        if bags.is_empty() {
-            return Err(WrongUsage(format!("{} has no bag {only:?}", file.display())).into());
-        }
-    }
-    let features = model.standard.width();
-    if let Some((width, height)) = options.image
-        && width.checked_mul(height) != Some(features)
-    {
-        return Err(WrongUsage(format!("--image {width}x{height} does not fit: the rows have {features} features")).into());
-    }
-    let mut answers = model.answer(&bags)?;
-    let draw = |(answer, bag): (&mut Answer, Bag)| {
-        only_head(&mut answer.attention, head)?;
-        let images = options.image.map(|(width, height)| Images { width, height, pixels: bag.rows });
-        let picture = view::Bag { images, ..answer.picture() };
-        Ok(if options.sort { picture.sorted() } else { picture }.into())
-    };
-    answers.iter_mut().zip(bags).map(draw).collect()
 }

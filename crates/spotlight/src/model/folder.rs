@@ -4,23 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use super::Task;
 use crate::config::ConfigError;
 use crate::weights::write_whole;
 use crate::{Error, Result};
-
-/// Which kind of model a folder holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Task {
-    /// From a sequence to a sequence.
-    Seq2seq,
-    /// From a text to a label.
-    Classify,
-    /// From a question and an answer to a score.
-    Match,
-    /// From a bag of feature vectors to a label.
-    Bags,
-}
 
 #[derive(Deserialize)]
 struct OnlyTask {

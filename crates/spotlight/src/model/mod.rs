@@ -7,20 +7,32 @@
 //! A model on disk is a folder, the same for every kind: `config.toml` (all settings, resolved), `model.safetensors` (weights), the vocabularies as text,
 //! `metrics.jsonl` (one line per evaluation), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
 
+pub mod answer;
+pub mod ask;
 pub mod attention;
 pub mod bags;
 pub mod classify;
+pub mod describe;
 pub mod encoder;
 pub mod folder;
 pub mod head;
+mod kind;
 pub mod matching;
 pub mod pooling;
 pub mod seq2seq;
+mod task;
+pub mod teach;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 pub mod units;
 
+pub use answer::{Answer, Drawing, ToJson};
+pub use ask::{AnswerOptions, Input, Replies, Reply};
 pub use attention::AttentionSection;
+pub use kind::{AnyModel, Chosen, Model, Settings};
+pub use task::{Task, open};
 pub use units::UnitSection;
 
 use crate::config::ConfigError;

@@ -47,6 +47,12 @@ impl PoolingKind {
             }
         }
     }
+
+    /// Why there is no attention to look at, if there is none.
+    pub(super) fn blind(self) -> Option<String> {
+        let none = "the model takes the last state: there is no attention to look at (model.pooling = \"last\")";
+        (self == PoolingKind::Last).then(|| none.into())
+    }
 }
 
 /// One of the ways to pool.

@@ -50,6 +50,24 @@ impl Weighted {
     }
 }
 
+/// Ranges of neighbours with the same number: from the word that each unit belongs to, to the groups that are merged.
+///
+/// ```
+/// use spotlight::view::groups;
+///
+/// assert_eq!(groups(&[0, 0, 1, 2, 2]), [0..2, 2..3, 3..5]);
+/// assert!(groups(&[]).is_empty());
+/// ```
+pub fn groups(words: &[usize]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let run = |run: &[usize]| {
+        let from = start;
+        start += run.len();
+        from..start
+    };
+    words.chunk_by(|a, b| a == b).map(run).collect()
+}
+
 /// The groups in order, with a group of one for every unit they leave out. Parts outside `0..length` or of an earlier group
 /// are dropped, so that every unit is counted exactly once.
 fn complete(groups: &[Range<usize>], length: usize) -> Vec<Range<usize>> {

@@ -44,6 +44,7 @@ pub mod svg;
 pub mod terminal;
 mod textual;
 
+pub use merge::groups;
 pub use page::{Error, Page};
 pub use picture::{Bag, Images, Match, Matrix, Picture, Shaded, Weighted, Weights};
 

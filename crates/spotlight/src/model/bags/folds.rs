@@ -60,7 +60,7 @@ pub fn cross_validate(
     count: usize,
     folder: &Path,
     stop: &AtomicBool,
-    done: impl Fn(usize, &[Measure]) + Sync,
+    done: &(dyn Fn(usize, &[Measure]) + Sync),
 ) -> Result<CrossValidation> {
     if count < 2 || count > bags.len() {
         let expected = format!("from 2 to {}, the number of bags", bags.len());

@@ -16,16 +16,19 @@
 //! # Ok::<(), spotlight::Error>(())
 //! ```
 
+mod answer;
 pub mod config;
 pub mod folds;
 pub mod learn;
 pub mod net;
 pub mod standard;
+mod task;
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
+pub use answer::Answer;
 pub use config::Config;
 pub use folds::{CrossValidation, cross_validate};
 pub use learn::{BagLearner, Example};
@@ -38,7 +41,7 @@ use crate::model::folder;
 use crate::model::head::{self, Decision};
 use crate::params::Params;
 use crate::text::{Bag, Inventory};
-use crate::{Error, Result, view, weights};
+use crate::{Error, Result, weights};
 
 const LABELS: &str = "labels.txt";
 const STANDARD: &str = "standard.toml";
@@ -58,39 +61,6 @@ pub struct BagModel {
     pub params: Params<f32>,
     /// How much an example of each label counts while learning.
     weights: Vec<f64>,
-}
-
-/// What the model says of one bag.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The bag's name.
-    pub bag: String,
-    /// The most probable label.
-    pub label: String,
-    /// The probability of every label, in alphabetical order of the labels.
-    pub probabilities: Vec<(String, f32)>,
-    /// Heads by rows.
-    pub attention: Vec<Vec<f32>>,
-}
-
-impl Answer {
-    /// A weight for each row: the mean over the heads.
-    pub fn weights(&self) -> Vec<f32> {
-        view::Weighted { tokens: Vec::new(), heads: self.attention.clone() }.mean()
-    }
-
-    /// As a picture, with rows numbered from 1.
-    pub fn picture(&self) -> view::Bag {
-        let weights = self.weights();
-        view::Bag {
-            id: self.bag.clone(),
-            label: self.label.clone(),
-            probabilities: self.probabilities.clone(),
-            rows: (1..=weights.len()).map(|row| format!("row {row}")).collect(),
-            weights,
-            images: None,
-        }
-    }
 }
 
 impl BagModel {
@@ -178,6 +148,7 @@ impl BagModel {
                 label: self.labels.get(best).unwrap_or_default().to_string(),
                 probabilities: self.labels.iter().map(str::to_string).zip(decision.probabilities).collect(),
                 attention: decision.attention,
+                rows: bag.rows.clone(),
             }
         };
         Ok(decisions.into_iter().zip(bags).map(in_words).collect())

@@ -89,7 +89,7 @@ fn the_standard_is_that_of_the_training_part() {
 fn folds_are_reproducible_and_judge_every_bag_once() {
     let folder = tempfile::tempdir().unwrap();
     let stop = AtomicBool::new(false);
-    let run = |name: &str| cross_validate(&small(), &bags(20), 4, &folder.path().join(name), &stop, |_, _| {});
+    let run = |name: &str| cross_validate(&small(), &bags(20), 4, &folder.path().join(name), &stop, &|_, _| {});
     std::fs::create_dir(folder.path().join("a")).unwrap();
     std::fs::create_dir(folder.path().join("b")).unwrap();
     let (a, b) = (run("a").unwrap(), run("b").unwrap());
@@ -104,7 +104,7 @@ fn folds_are_reproducible_and_judge_every_bag_once() {
     judged.sort_unstable();
     assert_eq!(judged, (0..20).collect::<Vec<_>>());
     for wrong in [0, 1, 21] {
-        assert!(cross_validate(&small(), &bags(20), wrong, folder.path(), &stop, |_, _| {}).is_err());
+        assert!(cross_validate(&small(), &bags(20), wrong, folder.path(), &stop, &|_, _| {}).is_err());
     }
 }
 

@@ -13,14 +13,17 @@
 //! # Ok::<(), spotlight::Error>(())
 //! ```
 
+mod answer;
 pub mod config;
 pub mod learn;
 pub mod net;
+mod task;
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
+pub use answer::Answer;
 pub use config::Config;
 pub use learn::{ClassifyLearner, Example};
 pub use net::Net;
@@ -30,7 +33,6 @@ use crate::metrics::Confusion;
 use crate::model::{folder, head};
 use crate::params::Params;
 use crate::text::{Inventory, Labelled, Tokenizer};
-use crate::view::{Shaded, Weighted};
 use crate::{Result, weights};
 
 const TEXT: &str = "text";
@@ -51,36 +53,6 @@ pub struct Classifier {
     pub params: Params<f32>,
     /// How much an example of each label counts while learning.
     weights: Vec<f64>,
-}
-
-/// What the model says of one text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The text as typed.
-    pub text: String,
-    /// Its units as they are shown.
-    pub tokens: Vec<String>,
-    /// For each unit, the word it belongs to, to merge subwords in pictures.
-    pub words: Vec<usize>,
-    /// The most probable label.
-    pub label: String,
-    /// The probability of every label, in alphabetical order of the labels.
-    pub probabilities: Vec<(String, f32)>,
-    /// Heads by units; no heads if the last state was taken.
-    pub attention: Vec<Vec<f32>>,
-}
-
-impl Answer {
-    /// As a picture.
-    pub fn picture(&self) -> Shaded {
-        let text = Weighted { tokens: self.tokens.clone(), heads: self.attention.clone() };
-        Shaded { label: self.label.clone(), probabilities: self.probabilities.clone(), text }
-    }
-
-    /// The probability of the label that was chosen.
-    pub fn probability(&self) -> f32 {
-        self.probabilities.iter().map(|(_, p)| *p).fold(0.0, f32::max)
-    }
 }
 
 impl Classifier {

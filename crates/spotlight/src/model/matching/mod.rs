@@ -15,15 +15,18 @@
 //! # Ok::<(), spotlight::Error>(())
 //! ```
 
+mod answer;
 pub mod config;
 pub mod learn;
 pub mod net;
 mod overlap;
+mod task;
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
+pub use answer::Answer;
 pub use config::Config;
 pub use learn::{Candidate, Decision, Example, MatchLearner};
 pub use net::Net;
@@ -34,7 +37,6 @@ use crate::model::folder;
 use crate::params::Params;
 use crate::text::read::question_groups;
 use crate::text::{Question, Tokenizer, Unit};
-use crate::view::{Match, Weighted};
 use crate::{Result, weights};
 
 const TEXT: &str = "text";
@@ -53,44 +55,6 @@ pub struct Matcher {
     pub net: Net,
     /// Its numbers.
     pub params: Params<f32>,
-}
-
-/// What the model says of one pair.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The question as typed.
-    pub question: String,
-    /// The answer as typed.
-    pub answer: String,
-    /// What it is ranked by. For a model of cross-entropy, the probability of being right.
-    pub score: f32,
-    /// The cosine of the two attended rows.
-    pub cosine: f32,
-    /// Units of the question as they are shown.
-    pub question_tokens: Vec<String>,
-    /// For each, the word it belongs to.
-    pub question_words: Vec<usize>,
-    /// Heads by units of the question; no heads if the last state was taken.
-    pub question_attention: Vec<Vec<f32>>,
-    /// Units of the answer as they are shown.
-    pub answer_tokens: Vec<String>,
-    /// For each, the word it belongs to.
-    pub answer_words: Vec<usize>,
-    /// Heads by units of the answer; no heads if the last state was taken.
-    pub answer_attention: Vec<Vec<f32>>,
-}
-
-impl Answer {
-    /// As a picture.
-    pub fn picture(&self) -> Match {
-        let side = |tokens: &[String], heads: &[Vec<f32>]| Weighted { tokens: tokens.to_vec(), heads: heads.to_vec() };
-        Match {
-            score: self.score,
-            question: side(&self.question_tokens, &self.question_attention),
-            answer: side(&self.answer_tokens, &self.answer_attention),
-            cross: None,
-        }
-    }
 }
 
 impl Matcher {
@@ -177,6 +141,7 @@ impl Matcher {
             Answer {
                 question: question.as_ref().to_string(),
                 answer: answer.as_ref().to_string(),
+                rank: None,
                 score: decision.score,
                 cosine: decision.cosine,
                 question_tokens,
@@ -185,6 +150,7 @@ impl Matcher {
                 answer_tokens,
                 answer_words,
                 answer_attention: decision.answer,
+                crossed: self.config.asked().is_some(),
             }
         };
         Ok(found.into_iter().zip(pairs).map(in_words).collect())

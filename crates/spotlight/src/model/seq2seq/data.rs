@@ -61,6 +61,11 @@ impl Vocabularies {
         }
     }
 
+    /// How many of a source's units its features are; they stand behind those of the text.
+    pub(super) fn feature_units(&self, features: Option<&str>) -> usize {
+        self.features.as_ref().zip(features).map_or(0, |(known, column)| known.encode(column).len())
+    }
+
     /// What a source unit looks like.
     pub fn display_source(&self, unit: &Unit) -> String {
         let feature = self.features.as_ref().and_then(|f| f.display(unit.id));

@@ -4,16 +4,19 @@
 //! as a [search](crate::search) drives it).
 //! A [`Transducer`] holds them together.
 
+mod answer;
 pub mod config;
 pub mod data;
 pub mod learn;
 pub mod net;
+mod task;
 #[cfg(test)]
 mod tests;
 pub mod write;
 
 use std::path::Path;
 
+pub use answer::{Answer, AnswerText};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
 pub use learn::Seq2SeqLearner;
@@ -23,11 +26,14 @@ pub use write::NetWriter;
 pub use crate::search::{Hypothesis, SearchOptions};
 
 use crate::Result;
+use crate::axis::Axis;
 use crate::config::resolve;
 use crate::model::folder;
 use crate::params::Params;
 use crate::search::{Request, search};
+use crate::tape::Tape;
 use crate::text::{Pair, Unit};
+use crate::train::Learner;
 use crate::weights;
 
 /// A model that turns sequences into sequences.
@@ -41,32 +47,6 @@ pub struct Transducer {
     pub net: Net,
     /// Its numbers.
     pub params: Params<f32>,
-}
-
-/// The answers to one source.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// The source as typed.
-    pub source: String,
-    /// Its units as they are shown.
-    pub source_tokens: Vec<String>,
-    /// For each source unit, the word it belongs to, to merge subwords in pictures.
-    pub source_words: Vec<usize>,
-    /// The best first.
-    pub hypotheses: Vec<AnswerText>,
-}
-
-/// One answer as text.
-#[derive(Clone, Debug)]
-pub struct AnswerText {
-    /// The text.
-    pub text: String,
-    /// Its units as they are shown.
-    pub tokens: Vec<String>,
-    /// For each unit, the word it belongs to.
-    pub words: Vec<usize>,
-    /// What the search found.
-    pub hypothesis: Hypothesis,
 }
 
 impl Transducer {
@@ -135,15 +115,26 @@ impl Transducer {
             .iter()
             .zip(&units)
             .zip(found)
-            .map(|((source, units), found)| self.in_words(source.0, units, found, copy_unknown))
+            .map(|((source, units), found)| self.in_words(*source, units, found, copy_unknown))
             .collect())
     }
 
-    fn in_words(&self, source: &str, units: &[Unit], found: Vec<Hypothesis>, copy_unknown: bool) -> Answer {
+    /// What the encoder makes of a source: a row of numbers for each of its units.
+    pub fn encoder_states(&self, source: &str, features: Option<&str>) -> Result<Vec<(Unit, Vec<f32>)>> {
+        let units = self.vocabularies.source_units(source, features);
+        let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
+        let tape = Tape::new(&self.params);
+        let states = self.net.encode(&tape, &ids, &Axis::new([ids.len()]))?.memories[0].values;
+        let rows: Vec<Vec<f32>> = tape.value(states).chunks_exact(tape.shape(states).1).map(<[f32]>::to_vec).collect();
+        Ok(units.into_iter().zip(rows).collect())
+    }
+
+    fn in_words(&self, (source, features): (&str, Option<&str>), units: &[Unit], found: Vec<Hypothesis>, copy_unknown: bool) -> Answer {
         let v = &self.vocabularies;
         let display: Vec<String> = units.iter().map(|u| v.display_source(u)).collect();
-        let text_units = units.iter().take_while(|u| (u.id as usize) < v.source.len()).count();
         let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
+        // A feature is a word of its own, also one that is as unknown as a unit of the text can be.
+        let text_units = units.len() - v.feature_units(features);
         let mut source_words = v.source.word_of(&ids[..text_units]);
         for _ in text_units..units.len() {
             source_words.push(source_words.last().map_or(0, |w| w + 1));
@@ -170,5 +161,15 @@ impl Transducer {
             })
             .collect();
         Answer { source: source.to_string(), source_tokens: display, source_words, hypotheses }
+    }
+}
+
+impl Seq2SeqLearner {
+    /// The mean loss of a target unit with these parameters, and nothing left to chance as it is while learning.
+    pub fn mean_loss(&self, params: &Params<f32>, examples: &[&Example]) -> Result<f64> {
+        let tape = Tape::new(params);
+        let targets: usize = examples.iter().map(|e| self.targets(e)).sum();
+        let loss = self.loss(&tape, examples, 1.0 / targets.max(1) as f64)?;
+        Ok(tape.item(loss))
     }
 }

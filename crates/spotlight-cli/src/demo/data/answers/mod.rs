@@ -45,13 +45,6 @@ pub struct Answer {
 /// fact in training, asked for in other words, and the wording, asking about other things; it has
 /// to put the two together. The seed decides which questions those are and which candidates stand
 /// beside the right answer.
-///
-/// ```
-/// use spotlight::demo::answers;
-///
-/// let split = answers::questions(1);
-/// assert_eq!((split.train.len(), split.test.len()), (300, 60));
-/// ```
 pub fn questions(seed: u64) -> Split<Question> {
     let mut rng = seeded(seed);
     let mut facts: Vec<Fact> = WORLD.iter().flat_map(Kind::facts).collect();
@@ -138,7 +131,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::metrics::{Candidate, IdfOverlap, Unanswered, rank_scores};
+    use spotlight::metrics::{Candidate, IdfOverlap, Unanswered, rank_scores};
 
     #[test]
     fn every_thing_has_every_fact() {

@@ -59,14 +59,6 @@ pub struct Example<S = String> {
 /// One in five dates belongs to the test part. Dates only repeat (in another form, most likely)
 /// when more examples are asked for than there are dates: 29,220 to train on and 7,304 to test
 /// with.
-///
-/// ```
-/// use spotlight::demo::dates;
-///
-/// let split = dates::examples(500, 100, 1);
-/// assert_eq!((split.train.len(), split.test.len()), (500, 100));
-/// assert_eq!(split.test[0].iso.len(), "2024-03-15".len());
-/// ```
 pub fn examples(train: usize, test: usize, seed: u64) -> Split<Example> {
     let mut rng = seeded(seed);
     let mut dates: Vec<Date> = Date::all().filter(|date| date.iso() != SHOWPIECE.iso).collect();

@@ -53,13 +53,6 @@ pub struct Tweet {
 ///
 /// What a tweet of the test part says about its topic is said in no tweet of the train part,
 /// whatever stands around it. No tweet occurs twice.
-///
-/// ```
-/// use spotlight::demo::tweets;
-///
-/// let split = tweets::examples(200, 50, 1);
-/// assert_eq!((split.train.len(), split.test.len()), (200, 50));
-/// ```
 pub fn examples(train: usize, test: usize, seed: u64) -> Split<Tweet> {
     let mut rng = seeded(seed);
     let test_share = test as f64 / (train + test).max(1) as f64;

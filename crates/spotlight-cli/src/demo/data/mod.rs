@@ -1,4 +1,4 @@
-//! Material for demonstrations, written by us: small worlds in which attention has something to
+//! What the demos learn from, written by us: small worlds in which attention has something to
 //! find.
 //!
 //! | module | task | where the attention should go |

@@ -1,0 +1,142 @@
+//! Asking a model: what it is asked, how it shall answer, and its answers one by one.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use super::answer::Answer;
+use crate::text::{Line, Lines, TextError};
+use crate::{Error, Result};
+
+/// Lines that are answered together.
+const CHUNK: usize = 512;
+
+/// What is to be answered.
+pub enum Input<'a> {
+    /// What somebody typed: one line; or the name of a file, for a task that is asked by files.
+    Text(&'a str),
+    /// A file.
+    File(&'a Path),
+    /// Lines from anywhere, such as standard input.
+    Reader(Box<dyn BufRead + 'a>),
+}
+
+/// Lines with what they are called in messages.
+pub struct NamedLines<'a> {
+    /// The file, `-` for a reader, or `input`.
+    pub path: PathBuf,
+    /// Its lines.
+    pub lines: Box<dyn Iterator<Item = Result<Line, TextError>> + 'a>,
+}
+
+impl<'a> Input<'a> {
+    /// As lines.
+    pub fn lines(self) -> Result<NamedLines<'a>> {
+        Ok(match self {
+            Input::Text(text) => {
+                let line = Line { text: text.to_string(), number: 1 };
+                NamedLines { path: "input".into(), lines: Box::new(std::iter::once(Ok(line))) }
+            }
+            Input::File(path) => NamedLines { path: path.to_path_buf(), lines: Box::new(Lines::open(path)?) },
+            Input::Reader(reader) => NamedLines { path: "-".into(), lines: Box::new(Lines::new(reader, "-")) },
+        })
+    }
+
+    /// As the name of a file that is read as a whole.
+    pub fn file(&self) -> Result<&'a Path> {
+        match self {
+            Input::Text(name) => Ok(Path::new(*name)),
+            Input::File(path) => Ok(path),
+            Input::Reader(_) => {
+                Err(Error::Value { what: "the input".into(), got: "a stream".into(), expected: "a file with a name".into() })
+            }
+        }
+    }
+}
+
+/// How to answer. What is not said is as the model has it, and what a task has no use for it does not read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AnswerOptions {
+    /// Hypotheses kept while searching.
+    pub beam: Option<usize>,
+    /// Answers wanted for each question.
+    pub n_best: Option<usize>,
+    /// Exponent of the length normalisation.
+    pub length_penalty: Option<f64>,
+    /// Weight of the coverage penalty.
+    pub coverage_penalty: Option<f64>,
+    /// Answers are drawn instead of searched for: the temperature, and the seed.
+    pub sample: Option<(f64, u64)>,
+    /// Whether unknown units are copied from where the attention points.
+    pub copy_unknown: bool,
+    /// Whether answers keep the order of the input where the task would rank them.
+    pub unranked: bool,
+}
+
+/// What came of one question.
+pub struct Reply {
+    /// Number of the question in the input, from 1.
+    pub number: usize,
+    /// The answer; to a line that could not be read there may be none.
+    pub answer: Option<Box<dyn Answer>>,
+    /// Why the line could not be read.
+    pub error: Option<TextError>,
+}
+
+impl Reply {
+    /// The answer, or why there is none.
+    pub fn read(self) -> Result<Box<dyn Answer>> {
+        match (self.error, self.answer) {
+            (Some(error), _) => Err(error.into()),
+            (None, Some(answer)) => Ok(answer),
+            (None, None) => Err(Error::Value { what: "the reply".into(), got: "empty".into(), expected: "an answer".into() }),
+        }
+    }
+}
+
+/// Replies one by one; a question is read and answered when somebody comes to it.
+pub type Replies<'a> = Box<dyn Iterator<Item = Result<Reply>> + 'a>;
+
+/// Answers line by line, some lines at a time. `ask` reads the question of a line; `answer` gets questions and the number of lines before them.
+///
+/// A line that cannot be read asks an empty question instead, whose answer is dropped unless it is `kept`: the others are answered all the same.
+pub(super) fn line_by_line<'a, Q: Default + 'a, A: Answer + 'static>(
+    input: NamedLines<'a>,
+    kept: bool,
+    ask: impl Fn(&Path, &Line) -> Result<Q, TextError> + 'a,
+    answer: impl Fn(&[Q], usize) -> Result<Vec<A>> + 'a,
+) -> Replies<'a> {
+    let NamedLines { path, mut lines } = input;
+    let mut before = 0;
+    let next_chunk = move || {
+        let (mut questions, mut errors) = (Vec::new(), Vec::new());
+        for line in lines.by_ref().take(CHUNK) {
+            let (question, error) = match line.and_then(|line| ask(&path, &line)) {
+                Ok(question) => (question, None),
+                Err(error) => (Q::default(), Some(error)),
+            };
+            questions.push(question);
+            errors.push(error);
+        }
+        if questions.is_empty() {
+            return None;
+        }
+        let first = before;
+        before += questions.len();
+        let reply = |(i, (answer, error)): (usize, (A, Option<TextError>))| Reply {
+            number: first + i + 1,
+            answer: (kept || error.is_none()).then(|| Box::new(answer) as Box<dyn Answer>),
+            error,
+        };
+        Some(match answer(&questions, first) {
+            Ok(answers) => answers.into_iter().zip(errors).enumerate().map(reply).map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        })
+    };
+    Box::new(std::iter::from_fn(next_chunk).flatten())
+}
+
+/// Answers that are all there, numbered in their order.
+pub(super) fn all_at_once<'a, A: Answer + 'static>(answers: Vec<A>) -> Replies<'a> {
+    let reply = |(i, answer): (usize, A)| Ok(Reply { number: i + 1, answer: Some(Box::new(answer)), error: None });
+    Box::new(answers.into_iter().enumerate().map(reply))
+}

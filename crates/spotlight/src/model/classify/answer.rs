@@ -1,0 +1,60 @@
+//! What a classifier says of a text.
+
+use serde::Serialize;
+
+use crate::model::answer::{self, Drawing, by_label, one_or_all};
+use crate::view::{Picture, Shaded, Weighted, groups};
+
+/// What the model says of one text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// The text as typed.
+    pub text: String,
+    /// Its units as they are shown.
+    pub tokens: Vec<String>,
+    /// For each unit, the word it belongs to, to merge subwords in pictures.
+    #[serde(skip)]
+    pub words: Vec<usize>,
+    /// The most probable label.
+    pub label: String,
+    /// The probability of every label, in alphabetical order of the labels.
+    #[serde(serialize_with = "by_label")]
+    pub probabilities: Vec<(String, f32)>,
+    /// Heads by units; no heads if the last state was taken.
+    #[serde(serialize_with = "one_or_all")]
+    pub attention: Vec<Vec<f32>>,
+}
+
+impl Answer {
+    /// As a picture.
+    pub fn picture(&self) -> Shaded {
+        let text = Weighted { tokens: self.tokens.clone(), heads: self.attention.clone() };
+        Shaded { label: self.label.clone(), probabilities: self.probabilities.clone(), text }
+    }
+
+    /// The probability of the label that was chosen.
+    pub fn probability(&self) -> f32 {
+        self.probabilities.iter().map(|(_, p)| *p).fold(0.0, f32::max)
+    }
+}
+
+impl answer::Answer for Answer {
+    /// Label and probability.
+    fn text(&self) -> String {
+        format!("{}\t{:.4}", self.label, self.probability())
+    }
+
+    fn heads(&self) -> usize {
+        self.attention.len()
+    }
+
+    /// The text shaded by its weights.
+    fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
+        let mut picture = self.picture();
+        picture.text.heads = drawing.heads(&picture.text.heads);
+        if drawing.words {
+            picture.text = picture.text.merge_subwords(&groups(&self.words));
+        }
+        vec![picture.into()]
+    }
+}

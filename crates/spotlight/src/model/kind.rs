@@ -1,0 +1,171 @@
+//! What a model is: it reads its kind of examples, learns from them, answers, and says what it is.
+//!
+//! [`Model`] is what a task writes down once; [`AnyModel`] is the same without the types, for whoever opens a folder and does not ask what is in it.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Task;
+use super::ask::{AnswerOptions, Input, Replies};
+use super::describe::{Fact, Outline, Scores};
+use crate::Result;
+use crate::config::ConfigError;
+use crate::params::Params;
+use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
+
+/// The settings of a task: what every recipe has, whatever else it has.
+pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
+    /// Decides everything left to chance.
+    fn seed(&self) -> u64;
+    /// The files to learn from and to develop with; empty if there is none.
+    fn files(&self) -> (&str, &str);
+    /// `[train]`
+    fn training(&self) -> &TrainSettings;
+}
+
+/// Settings chosen from the data, and what was found there, for the user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen<C> {
+    /// The settings.
+    pub config: C,
+    /// A line each.
+    pub notes: Vec<String>,
+}
+
+/// One kind of model. A task implements this once, and every command and server can train it, ask it, measure it and draw it.
+///
+/// `fit` and `measure` are [`teach::fit`](super::teach::fit) and [`teach::measure`](super::teach::measure) of the task's own type, written out where it is
+/// implemented, so that the training loop is compiled there and not again by whoever calls it.
+pub trait Model: Sized + Send + Sync + 'static {
+    /// Which task it is for.
+    const TASK: Task;
+    /// What is the same in examples that must stay together when some are set aside: the name of [`Model::key`].
+    const KEY: &'static str;
+    /// Its settings.
+    type Config: Settings;
+    /// An example as it is read from a file.
+    type Row: Clone;
+    /// How it learns.
+    type Learner: Learner;
+
+    /// Reads a file of examples.
+    fn read(path: &Path, config: &Self::Config) -> Result<Vec<Self::Row>>;
+
+    /// Examples with the same key are all learnt from, or all set aside.
+    fn key(row: &Self::Row) -> String;
+
+    /// Settings that suit these examples.
+    fn choose(rows: &[Self::Row]) -> Chosen<Self::Config>;
+
+    /// A new model for these examples. The settings are checked.
+    fn new(config: Self::Config, rows: &[Self::Row]) -> Result<Self>;
+
+    /// Reads a model's folder.
+    fn load(folder: &Path) -> Result<Self>;
+
+    /// Writes all but the weights, which are written by the training run.
+    fn save_frame(&self, folder: &Path) -> Result<()>;
+
+    /// All settings.
+    fn config(&self) -> &Self::Config;
+
+    /// Its numbers.
+    fn params(&self) -> &Params<f32>;
+
+    /// Its numbers, to learn.
+    fn params_mut(&mut self) -> &mut Params<f32>;
+
+    /// How it learns.
+    fn learner(&self) -> Self::Learner;
+
+    /// Examples as the network takes them.
+    fn examples(&self, rows: &[Self::Row]) -> Result<Vec<<Self::Learner as Learner>::Example>>;
+
+    /// What makes an example the same as another, for the fingerprint of the data: a run is resumed only with the same ones.
+    fn identity(&self, row: &Self::Row) -> Vec<Vec<u8>>;
+
+    /// Learns from `train`, judged by `dev`, and leaves the best weights in itself.
+    fn fit(&mut self, run: &Run, train: &[Self::Row], dev: &[Self::Row], watch: &mut dyn Watch) -> Result<Outcome>;
+
+    /// The measures of the training loop on these examples.
+    fn measure(&self, rows: &[Self::Row]) -> Result<Vec<Measure>>;
+
+    /// What is about to be learnt, for the user.
+    fn outline(&self, train: &[Self::Row], dev: &[Self::Row]) -> Result<Outline>;
+
+    /// What it is, beside its parameters and settings.
+    fn facts(&self) -> Vec<Fact>;
+
+    /// Why there is no attention to look at, if there is none.
+    fn blind(&self) -> Option<String>;
+
+    /// Answers to everything in the input.
+    fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
+
+    /// How well it does on these examples.
+    fn scores(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Scores>;
+}
+
+/// The settings of a model without a recipe: the defaults, changed by the recipe, changed by `key=value` pairs.
+pub(super) fn resolved<M: Model>(defaults: &M::Config, recipe: Option<&str>, changes: &[String]) -> Result<M::Config, ConfigError> {
+    crate::config::resolve(defaults, recipe.unwrap_or_default(), changes)
+}
+
+/// A model of any task, read from its folder by [`open`](super::open).
+///
+/// ```no_run
+/// use spotlight::model::{self, AnswerOptions, Input};
+///
+/// let model = model::open("dates".as_ref())?;
+/// for reply in model.answers(Input::Text("march 15, 2024"), &AnswerOptions::default())? {
+///     println!("{}", reply?.read()?.to_json());
+/// }
+/// # Ok::<(), spotlight::Error>(())
+/// ```
+pub trait AnyModel: Send + Sync {
+    /// Which task it is for.
+    fn task(&self) -> Task;
+
+    /// Its numbers.
+    fn params(&self) -> &Params<f32>;
+
+    /// What it is, beside its parameters and settings.
+    fn facts(&self) -> Vec<Fact>;
+
+    /// Why there is no attention to look at, if there is none.
+    fn blind(&self) -> Option<String>;
+
+    /// Answers to everything in the input, in its order unless the task ranks them.
+    fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
+
+    /// How well it does on a file of examples.
+    fn evaluate(&self, file: &Path, options: &AnswerOptions) -> Result<Scores>;
+}
+
+impl<M: Model> AnyModel for M {
+    fn task(&self) -> Task {
+        M::TASK
+    }
+
+    fn params(&self) -> &Params<f32> {
+        Model::params(self)
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        Model::facts(self)
+    }
+
+    fn blind(&self) -> Option<String> {
+        Model::blind(self)
+    }
+
+    fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
+        Model::answers(self, input, options)
+    }
+
+    fn evaluate(&self, file: &Path, options: &AnswerOptions) -> Result<Scores> {
+        self.scores(&M::read(file, self.config())?, options)
+    }
+}

@@ -1,0 +1,98 @@
+//! What a matcher says of a question and an answer.
+
+use serde::{Serialize, Serializer};
+
+use crate::model::answer::{self, Drawing, one_or_all};
+use crate::view::{Match, Picture, Weighted, groups};
+
+/// What the model says of one pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The question as typed.
+    pub question: String,
+    /// The answer as typed.
+    pub answer: String,
+    /// Its place among the answers to the same question, from 1, if they have been ranked.
+    pub rank: Option<usize>,
+    /// What it is ranked by. For a model of cross-entropy, the probability of being right.
+    pub score: f32,
+    /// The cosine of the two attended rows.
+    pub cosine: f32,
+    /// Units of the question as they are shown.
+    pub question_tokens: Vec<String>,
+    /// For each, the word it belongs to.
+    pub question_words: Vec<usize>,
+    /// Heads by units of the question; no heads if the last state was taken.
+    pub question_attention: Vec<Vec<f32>>,
+    /// Units of the answer as they are shown.
+    pub answer_tokens: Vec<String>,
+    /// For each, the word it belongs to.
+    pub answer_words: Vec<usize>,
+    /// Heads by units of the answer; no heads if the last state was taken.
+    pub answer_attention: Vec<Vec<f32>>,
+    /// Whether the question asked the answer, so that a picture crosses the two.
+    pub crossed: bool,
+}
+
+impl Answer {
+    /// As a picture of the two texts on their own.
+    pub fn picture(&self) -> Match {
+        let side = |tokens: &[String], heads: &[Vec<f32>]| Weighted { tokens: tokens.to_vec(), heads: heads.to_vec() };
+        Match {
+            score: self.score,
+            question: side(&self.question_tokens, &self.question_attention),
+            answer: side(&self.answer_tokens, &self.answer_attention),
+            cross: None,
+        }
+    }
+}
+
+impl answer::Answer for Answer {
+    /// Rank if there is one, score, question, answer.
+    fn text(&self) -> String {
+        let rank = self.rank.map_or(String::new(), |rank| format!("{rank}\t"));
+        format!("{rank}{:.4}\t{}\t{}", self.score, self.question, self.answer)
+    }
+
+    fn heads(&self) -> usize {
+        self.question_attention.len()
+    }
+
+    /// Both texts shaded by their weights; if the question asks the answer, also the weight of each pair of their units.
+    fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
+        let mut picture = self.picture();
+        for (side, words) in [(&mut picture.question, &self.question_words), (&mut picture.answer, &self.answer_words)] {
+            side.heads = drawing.heads(&side.heads);
+            if drawing.words {
+                *side = side.merge_subwords(&groups(words));
+            }
+        }
+        picture.cross = self.crossed.then(|| picture.pairs());
+        vec![picture.into()]
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Both<'a> {
+            #[serde(serialize_with = "one_or_all")]
+            question: &'a [Vec<f32>],
+            #[serde(serialize_with = "one_or_all")]
+            answer: &'a [Vec<f32>],
+        }
+        #[derive(Serialize)]
+        struct Object<'a> {
+            question: &'a str,
+            answer: &'a str,
+            score: f32,
+            question_tokens: &'a [String],
+            answer_tokens: &'a [String],
+            attention: Both<'a>,
+        }
+        let attention = Both { question: &self.question_attention, answer: &self.answer_attention };
+        let (question_tokens, answer_tokens) = (&self.question_tokens, &self.answer_tokens);
+        Object { question: &self.question, answer: &self.answer, score: self.score, question_tokens, answer_tokens, attention }
+            .serialize(serializer)
+    }
+}

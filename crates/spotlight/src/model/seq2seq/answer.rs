@@ -1,0 +1,103 @@
+//! What a transducer answers to a source.
+
+use serde::{Serialize, Serializer};
+
+use super::Hypothesis;
+use crate::model::answer::{self, Drawing};
+use crate::view::{Matrix, Picture, groups};
+
+/// The answers to one source.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The source as typed.
+    pub source: String,
+    /// Its units as they are shown.
+    pub source_tokens: Vec<String>,
+    /// For each source unit, the word it belongs to, to merge subwords in pictures.
+    #[serde(skip)]
+    pub source_words: Vec<usize>,
+    /// The best first.
+    pub hypotheses: Vec<AnswerText>,
+}
+
+/// One answer as text.
+#[derive(Clone, Debug)]
+pub struct AnswerText {
+    /// The text.
+    pub text: String,
+    /// Its units as they are shown.
+    pub tokens: Vec<String>,
+    /// For each unit, the word it belongs to.
+    pub words: Vec<usize>,
+    /// What the search found.
+    pub hypothesis: Hypothesis,
+}
+
+impl AnswerText {
+    /// Heads by units by source units; without heads of their own, the weights are the one head.
+    fn heads(&self) -> Vec<Vec<Vec<f32>>> {
+        match &self.hypothesis.heads[..] {
+            [] => vec![self.hypothesis.attention.clone()],
+            heads => heads.to_vec(),
+        }
+    }
+}
+
+impl Answer {
+    /// One matrix for each hypothesis.
+    pub fn matrices(&self, drawing: &Drawing) -> Vec<Matrix> {
+        let one = |h: &AnswerText| {
+            let matrix = Matrix {
+                input: self.source.clone(),
+                text: h.text.clone(),
+                score: Some(h.hypothesis.score as f32),
+                source: self.source_tokens.clone(),
+                output: h.tokens.clone(),
+                heads: drawing.heads(&h.heads()),
+                probabilities: Some(h.hypothesis.probabilities.clone()),
+            };
+            if drawing.words { matrix.merge_subwords(&groups(&self.source_words), &groups(&h.words)) } else { matrix }
+        };
+        self.hypotheses.iter().map(one).collect()
+    }
+}
+
+impl answer::Answer for Answer {
+    /// The text of the best hypothesis.
+    fn text(&self) -> String {
+        self.hypotheses.first().map_or_else(String::new, |h| h.text.clone())
+    }
+
+    /// For each hypothesis the number of the source, the text and the score.
+    fn list(&self, number: usize) -> Vec<String> {
+        self.hypotheses.iter().map(|h| format!("{number}\t{}\t{:.4}", h.text, h.hypothesis.score)).collect()
+    }
+
+    fn heads(&self) -> usize {
+        self.hypotheses.iter().map(|h| h.heads().len()).min().unwrap_or(0)
+    }
+
+    /// A matrix for each hypothesis: its units down the side, the source's across the top.
+    fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
+        self.matrices(drawing).into_iter().map(Picture::from).collect()
+    }
+}
+
+impl Serialize for AnswerText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Object<'a> {
+            text: &'a str,
+            tokens: &'a [String],
+            probabilities: &'a [f32],
+            log_prob: f64,
+            score: f64,
+            attention: &'a [Vec<f32>],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            heads: &'a [Vec<Vec<f32>>],
+        }
+        let Hypothesis { log_prob, score, probabilities, attention, heads, .. } = &self.hypothesis;
+        let object = Object { text: &self.text, tokens: &self.tokens, probabilities, log_prob: *log_prob, score: *score, attention, heads };
+        object.serialize(serializer)
+    }
+}

@@ -1,0 +1,72 @@
+//! The tasks. This list is the one place that knows all of them: a new task is a folder beside this file and a line here.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::bags::BagModel;
+use super::classify::Classifier;
+use super::matching::Matcher;
+use super::seq2seq::Transducer;
+use super::teach::{self, Begun, Files, Order, Training};
+use super::{AnyModel, Model, folder};
+use crate::config::ConfigError;
+use crate::{Error, Result};
+
+macro_rules! tasks {
+    ($($(#[$doc:meta])* $task:ident: $name:literal, $rows:literal, $model:ty;)+) => {
+        /// Which kind of model a folder holds.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum Task {
+            $($(#[$doc])* #[serde(rename = $name)] $task,)+
+        }
+
+        impl Task {
+            /// Every task.
+            pub const ALL: &[Task] = &[$(Task::$task),+];
+
+            /// Its name in a recipe and on the command line.
+            pub fn name(self) -> &'static str {
+                match self { $(Task::$task => $name),+ }
+            }
+
+            /// What it learns from, in a word or two.
+            pub fn rows(self) -> &'static str {
+                match self { $(Task::$task => $rows),+ }
+            }
+
+            /// Reads a model of this task from its folder.
+            pub fn open(self, folder: &Path) -> Result<Box<dyn AnyModel>> {
+                match self { $(Task::$task => Ok(Box::new(<$model as Model>::load(folder)?))),+ }
+            }
+
+            /// The files that a recipe and the changes to it name.
+            pub fn files(self, recipe: Option<&str>, changes: &[String]) -> Result<Files, ConfigError> {
+                match self { $(Task::$task => teach::files::<$model>(recipe, changes)),+ }
+            }
+
+            /// Reads the data and makes a model that is ready to learn; `note` hears what was chosen and found on the way.
+            pub fn begin(self, order: &Order, note: &mut dyn FnMut(&str)) -> Result<Box<dyn Training>> {
+                match self { $(Task::$task => Ok(Box::new(Begun::<$model>::new(order, note)?))),+ }
+            }
+        }
+    };
+}
+
+tasks! {
+    /// From a sequence to a sequence.
+    Seq2seq: "seq2seq", "pairs", Transducer;
+    /// From a text to a label.
+    Classify: "classify", "labelled texts", Classifier;
+    /// From a question and an answer to a score.
+    Match: "match", "questions with answers", Matcher;
+    /// From a bag of feature vectors to a label.
+    Bags: "bags", "feature vectors", BagModel;
+}
+
+/// Reads a model of any task from its folder.
+pub fn open(path: &Path) -> Result<Box<dyn AnyModel>> {
+    let config = folder::read_config(path).map_err(|source| Error::NotAModel { path: path.to_path_buf(), source: Box::new(source) })?;
+    let task = folder::task_of(&config).ok_or_else(|| Error::NoTask { path: folder::config_path(path) })?;
+    task.open(path)
+}

@@ -1,0 +1,177 @@
+//! From a recipe and files of examples to a model that has learnt, for any task.
+//!
+//! The steps in order: [`files`] says what is to be read; [`Begun::new`] reads it, chooses what the recipe leaves open, and writes the frame of the model;
+//! [`Training::run`] learns.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::describe::{Outline, grouped};
+use super::folder;
+use super::kind::{Model, Settings, resolved};
+use crate::config::ConfigError;
+use crate::text::read::split_dev;
+use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch};
+use crate::{Error, Result};
+
+/// Share of the training examples set aside if no development file is given.
+const DEV_SHARE: f64 = 0.1;
+
+/// What to learn, and where to keep it.
+pub struct Order<'a> {
+    /// The recipe; without one, settings are chosen from the data.
+    pub recipe: Option<&'a str>,
+    /// Settings of the recipe to change, as `key=value`.
+    pub changes: &'a [String],
+    /// The folder of the model.
+    pub folder: &'a Path,
+}
+
+/// The files of a recipe; empty if there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// Examples to learn from.
+    pub train: String,
+    /// Examples to develop with.
+    pub dev: String,
+}
+
+/// How a training run goes on and ends, apart from its settings.
+pub struct Course<'a> {
+    /// Whether to go on from a checkpoint, if there is one.
+    pub resume: bool,
+    /// Time between checkpoints.
+    pub checkpoint_every: Duration,
+    /// Set from outside to stop the run after the batch under way.
+    pub stop: &'a AtomicBool,
+}
+
+/// What came of a training run.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// How it went.
+    pub outcome: Outcome,
+    /// Measures of the best weights on the development examples; none if the run was stopped.
+    pub measures: Vec<Measure>,
+    /// Parameters of the model.
+    pub parameters: usize,
+}
+
+/// A model of any task with its examples, ready to learn.
+pub trait Training {
+    /// `[train]` of its recipe.
+    fn settings(&self) -> &TrainSettings;
+
+    /// Learns, and leaves the best weights in the folder.
+    fn run(&mut self, course: &Course, watch: &mut dyn Watch) -> Result<Trained>;
+}
+
+/// The files that a recipe and the changes to it name.
+pub(super) fn files<M: Model>(recipe: Option<&str>, changes: &[String]) -> Result<Files, ConfigError> {
+    let config = resolved::<M>(&M::Config::default(), recipe, changes)?;
+    let (train, dev) = config.files();
+    Ok(Files { train: train.into(), dev: dev.into() })
+}
+
+/// A model with its examples, ready to learn.
+pub struct Begun<M: Model> {
+    model: M,
+    train: Vec<<M::Learner as Learner>::Example>,
+    dev: Vec<<M::Learner as Learner>::Example>,
+    folder: PathBuf,
+    fingerprint: String,
+}
+
+impl<M: Model> Begun<M> {
+    /// Reads the data, makes the model, and writes all of it but the weights.
+    pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
+        // First what is given, to know the data; then what follows from the data, under it.
+        let given = resolved::<M>(&M::Config::default(), order.recipe, order.changes)?;
+        let (train, dev) = parts::<M>(&given, note)?;
+        let config = match order.recipe {
+            Some(_) => given,
+            None => {
+                let chosen = M::choose(&train);
+                chosen.notes.iter().for_each(|line| note(line));
+                resolved::<M>(&chosen.config, None, order.changes)?
+            }
+        };
+        let model = M::new(config, &train)?;
+        model.save_frame(order.folder)?;
+        let Outline { data, network, baseline } = model.outline(&train, &dev)?;
+        let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
+        note(&data);
+        note(&format!("{network}, {parameters} parameters; settings in {}", settings.display()));
+        baseline.iter().for_each(|line| note(line));
+        let text = std::fs::read(&settings).map_err(|source| Error::Io { path: settings, source })?;
+        let rows = train.iter().chain(&dev).flat_map(|row| model.identity(row));
+        let fingerprint = fingerprint(rows.chain([text]));
+        let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
+        Ok(Begun { model, train, dev, folder: order.folder.to_path_buf(), fingerprint })
+    }
+}
+
+impl<M: Model> Training for Begun<M> {
+    fn settings(&self) -> &TrainSettings {
+        self.model.config().training()
+    }
+
+    fn run(&mut self, course: &Course, watch: &mut dyn Watch) -> Result<Trained> {
+        let settings = self.settings().clone();
+        let run = Run {
+            folder: &self.folder,
+            settings: &settings,
+            seed: self.model.config().seed(),
+            fingerprint: self.fingerprint.clone(),
+            resume: course.resume,
+            checkpoint_every: course.checkpoint_every,
+            stop: course.stop,
+        };
+        let learner = self.model.learner();
+        let outcome = run.train(&learner, self.model.params_mut(), &self.train, &self.dev, watch)?;
+        let measures = match outcome.end {
+            End::Stopped => Vec::new(),
+            End::Finished | End::Patience => learner.measure(self.model.params(), &self.dev)?,
+        };
+        Ok(Trained { outcome, measures, parameters: self.model.params().len() })
+    }
+}
+
+/// Examples to learn from and to develop with. Without a file for the latter, a part is set aside, and examples with the same key stay together.
+fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<(Vec<M::Row>, Vec<M::Row>)> {
+    let (train, dev) = config.files();
+    let examples = M::read(Path::new(train), config)?;
+    if !dev.is_empty() {
+        return Ok((examples, M::read(Path::new(dev), config)?));
+    }
+    let (train, dev) = split_dev(examples, DEV_SHARE, config.seed(), M::key);
+    note(&format!("no development file: {} of the examples set aside by {}", grouped(dev.len()), M::KEY));
+    if dev.is_empty() {
+        note("note: too few to set any aside; the model is measured on what it learns from");
+        return Ok((train.clone(), train));
+    }
+    Ok((train, dev))
+}
+
+/// Learns from rows: what [`Model::fit`] does for a task.
+pub fn fit<M: Model>(model: &mut M, run: &Run, train: &[M::Row], dev: &[M::Row], watch: &mut dyn Watch) -> Result<Outcome> {
+    let (train, dev) = (model.examples(train)?, model.examples(dev)?);
+    run.train(&model.learner(), model.params_mut(), &train, &dev, watch)
+}
+
+/// Measures rows: what [`Model::measure`] does for a task.
+pub fn measure<M: Model>(model: &M, rows: &[M::Row]) -> Result<Vec<Measure>> {
+    model.learner().measure(model.params(), &model.examples(rows)?)
+}
+
+/// FNV-1a over all parts.
+fn fingerprint(parts: impl Iterator<Item = Vec<u8>>) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for part in parts {
+        for &byte in part.iter().chain(&[0xff]) {
+            hash = (hash ^ byte as u64).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
