@@ -56,8 +56,13 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Examples with the same key are all learnt from, or all set aside.
     fn key(row: &Self::Row) -> String;
 
-    /// Settings that suit these examples.
-    fn choose(rows: &[Self::Row]) -> Chosen<Self::Config>;
+    /// Settings that suit these examples, where the user asks for these `key=value` pairs.
+    fn choose(rows: &[Self::Row], changes: &[String]) -> Result<Chosen<Self::Config>>;
+
+    /// The defaults beside settings that were given: a task whose models have several forms has defaults for each.
+    fn defaults(_given: &Self::Config) -> Self::Config {
+        Self::Config::default()
+    }
 
     /// A new model for these examples. The settings are checked.
     fn new(config: Self::Config, rows: &[Self::Row]) -> Result<Self>;
@@ -109,8 +114,10 @@ pub trait Model: Sized + Send + Sync + 'static {
 }
 
 /// The settings of a model without a recipe: the defaults, changed by the recipe, changed by `key=value` pairs.
-pub(super) fn resolved<M: Model>(defaults: &M::Config, recipe: Option<&str>, changes: &[String]) -> Result<M::Config, ConfigError> {
-    crate::config::resolve(defaults, recipe.unwrap_or_default(), changes)
+pub(super) fn resolved<M: Model>(recipe: Option<&str>, changes: &[String]) -> Result<M::Config, ConfigError> {
+    let recipe = recipe.unwrap_or_default();
+    let given = crate::config::resolve(&M::Config::default(), recipe, changes)?;
+    crate::config::resolve(&M::defaults(&given), recipe, changes)
 }
 
 /// A model of any task, read from its folder by [`open`](super::open).

@@ -17,6 +17,7 @@ pub mod encoder;
 pub mod folder;
 pub mod head;
 mod kind;
+pub mod linear;
 pub mod matching;
 pub mod pooling;
 pub mod seq2seq;

@@ -69,7 +69,7 @@ pub trait Training {
 
 /// The files that a recipe and the changes to it name.
 pub(super) fn files<M: Model>(recipe: Option<&str>, changes: &[String]) -> Result<Files, ConfigError> {
-    let config = resolved::<M>(&M::Config::default(), recipe, changes)?;
+    let config = resolved::<M>(recipe, changes)?;
     let (train, dev) = config.files();
     Ok(Files { train: train.into(), dev: dev.into() })
 }
@@ -87,14 +87,14 @@ impl<M: Model> Begun<M> {
     /// Reads the data, makes the model, and writes all of it but the weights.
     pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
         // First what is given, to know the data; then what follows from the data, under it.
-        let given = resolved::<M>(&M::Config::default(), order.recipe, order.changes)?;
+        let given = resolved::<M>(order.recipe, order.changes)?;
         let (train, dev) = parts::<M>(&given, note)?;
         let config = match order.recipe {
             Some(_) => given,
             None => {
-                let chosen = M::choose(&train);
+                let chosen = M::choose(&train, order.changes)?;
                 chosen.notes.iter().for_each(|line| note(line));
-                resolved::<M>(&chosen.config, None, order.changes)?
+                crate::config::resolve(&chosen.config, "", order.changes)?
             }
         };
         let model = M::new(config, &train)?;

@@ -64,6 +64,7 @@ fn answers_as_json_to_the_byte() {
         label: "yes".into(),
         probabilities: vec![("no".into(), 0.25), ("yes".into(), 0.75)],
         attention: vec![vec![0.1, 0.9]],
+        contributions: Vec::new(),
     };
     assert_eq!(
         answer.to_json().to_string(),

@@ -41,8 +41,8 @@ impl Model for BagModel {
         row.id.clone()
     }
 
-    fn choose(_: &[Bag]) -> Chosen<Config> {
-        Chosen { config: Config::default(), notes: Vec::new() }
+    fn choose(_: &[Bag], _: &[String]) -> Result<Chosen<Config>> {
+        Ok(Chosen { config: Config::default(), notes: Vec::new() })
     }
 
     fn new(config: Config, rows: &[Bag]) -> Result<Self> {

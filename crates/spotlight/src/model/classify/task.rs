@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::{Classifier, ClassifyLearner, Config, Example};
+use super::{Classifier, ClassifyLearner, Config, Example, Form};
 use crate::Result;
+use crate::config::resolve;
 use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed, units, written};
@@ -47,9 +48,22 @@ impl Model for Classifier {
         row.text.clone()
     }
 
-    fn choose(rows: &[Labelled]) -> Chosen<Config> {
+    fn choose(rows: &[Labelled], changes: &[String]) -> Result<Chosen<Config>> {
+        let asked = resolve(&Config::evidence(rows.len()), "", changes)?;
+        if asked.model.form == Form::Evidence {
+            return Ok(Chosen { config: Config::evidence(rows.len()), notes: Vec::new() });
+        }
         let guess = guess_units(rows.iter().map(|t| &t.text));
-        Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes: vec![format!("units: {}", guess.reason)] }
+        let notes = vec![format!("units: {}", guess.reason)];
+        Ok(Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes })
+    }
+
+    fn defaults(given: &Config) -> Config {
+        match given.model.form {
+            // How many texts there are is not known yet; a recipe says what it wants.
+            Form::Evidence => Config::evidence(usize::MAX),
+            Form::Pooled => Config::default(),
+        }
     }
 
     fn new(config: Config, rows: &[Labelled]) -> Result<Self> {
@@ -99,7 +113,15 @@ impl Model for Classifier {
     fn outline(&self, train: &[Labelled], dev: &[Labelled]) -> Result<Outline> {
         let m = &self.config.model;
         let (train, dev) = (grouped(train.len()), grouped(dev.len()));
-        let (units, labels) = (units(self.tokenizer.len(), self.config.text.units), self.labels.len());
+        let labels = self.labels.len();
+        if m.form == Form::Evidence {
+            return Ok(Outline {
+                data: format!("{train} training and {dev} development texts; {labels} labels"),
+                network: format!("evidence of {} words, pairs and pieces, weighed by attention", grouped(self.units.len())),
+                baseline: None,
+            });
+        }
+        let units = units(self.units.len(), self.config.text.units);
         Ok(Outline {
             data: format!("{train} training and {dev} development texts; {units}, {labels} labels"),
             network: format!("{} {} pooled by {}", written(m.encoder.cell), m.encoder.hidden, m.pooling.name(&self.config.attention)),
@@ -108,7 +130,11 @@ impl Model for Classifier {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("text", units(self.tokenizer.len(), self.config.text.units)), ("labels", listed(&self.labels))]
+        let text = match self.config.model.form {
+            Form::Evidence => format!("{} words, pairs and pieces", grouped(self.units.len())),
+            Form::Pooled => units(self.units.len(), self.config.text.units),
+        };
+        vec![("text", text), ("labels", listed(&self.labels))]
     }
 
     fn blind(&self) -> Option<String> {

@@ -76,9 +76,10 @@ impl Model for Matcher {
         row.id.clone().unwrap_or_else(|| row.question.clone())
     }
 
-    fn choose(rows: &[Question]) -> Chosen<Config> {
+    fn choose(rows: &[Question], _: &[String]) -> Result<Chosen<Config>> {
         let guess = guess_units(rows.iter().map(|q| &q.answer));
-        Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes: vec![format!("units: {}", guess.reason)] }
+        let notes = vec![format!("units: {}", guess.reason)];
+        Ok(Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes })
     }
 
     fn new(config: Config, rows: &[Question]) -> Result<Self> {

@@ -72,7 +72,7 @@ impl Model for Transducer {
         format!("{}\t{}", row.source, row.features.as_deref().unwrap_or_default())
     }
 
-    fn choose(rows: &[Pair]) -> Chosen<Config> {
+    fn choose(rows: &[Pair], _: &[String]) -> Result<Chosen<Config>> {
         let mut config = Config::default();
         let [source, target] = [guess_units(rows.iter().map(|p| &p.source)), guess_units(rows.iter().map(|p| &p.target))];
         let mut notes = vec![format!("source units: {}", source.reason), format!("target units: {}", target.reason)];
@@ -96,7 +96,7 @@ impl Model for Transducer {
             t.epochs,
             grouped(t.batch)
         ));
-        Chosen { config, notes }
+        Ok(Chosen { config, notes })
     }
 
     fn new(config: Config, rows: &[Pair]) -> Result<Self> {
