@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Classifier, ClassifyLearner, Config, Example, Form};
 use crate::Result;
 use crate::config::resolve;
-use crate::metrics::Report;
+use crate::metrics::{Report, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::{Chosen, Model, Settings, Task, teach};
@@ -145,11 +145,18 @@ impl Model for Classifier {
         Ok(line_by_line(input.lines()?, false, |_, line| Ok(text_of(line)), |texts: &[String], _| self.answer(texts)))
     }
 
-    /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
+    /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, and the table per class.
     fn scores(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("texts", rows.len());
         add_measures(&mut report, &Model::measure(self, rows)?);
-        Ok(Scores { report, classes: Some(self.confusion(&self.examples(rows)?)?) })
+        let examples = self.examples(rows)?;
+        for baseline in self.baselines(&examples)? {
+            report.number(&format!("accuracy, {}", baseline.name), baseline.accuracy, Style::Share);
+            if let Some(f1) = baseline.macro_f1 {
+                report.number(&format!("macro F1, {}", baseline.name), f1, Style::Share);
+            }
+        }
+        Ok(Scores { report, classes: Some(self.confusion(&examples)?) })
     }
 }
