@@ -61,6 +61,7 @@ pub mod axis;
 pub mod config;
 pub mod demo;
 pub mod error;
+pub mod memory;
 pub mod metrics;
 pub mod model;
 pub mod nn;
