@@ -91,6 +91,7 @@ pub mod config;
 pub mod decoder;
 pub mod encoder;
 pub mod error;
+pub mod memory;
 pub mod metrics;
 pub mod model;
 pub mod nn;
