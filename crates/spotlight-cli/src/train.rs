@@ -33,6 +33,15 @@ pub struct Train {
     /// Folder for the model
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// What stands between columns: tab, or one character [default: tab; a comma in bags and .csv files]
+    #[arg(long, value_name = "CHAR")]
+    separator: Option<String>,
+    /// Columns to read, in the order of the task: numbers from 1, or names of the header
+    #[arg(long, value_name = "A,B,...")]
+    columns: Option<String>,
+    /// The first line names the columns
+    #[arg(long)]
+    header: bool,
     /// Change a setting, such as model.hidden=256
     #[arg(long = "set", value_name = "KEY=VALUE")]
     changes: Vec<String>,
@@ -50,7 +59,7 @@ impl Train {
         let recipe = recipe.as_deref();
         let task = match (self.task, recipe.and_then(folder::task_of)) {
             (Some(asked), Some(named)) if asked != named => {
-                return Err(WrongUsage(format!("--task {asked:?} does not go with a recipe for {named:?}")).into());
+                return Err(WrongUsage(format!("--task {} does not go with a recipe for {}", asked.name(), named.name())).into());
             }
             (asked, named) => asked.or(named),
         };
@@ -103,6 +112,10 @@ impl Train {
         for (key, path) in [("train", &self.train), ("dev", &self.dev)] {
             changes.extend(path.as_ref().map(|p| format!("data.{key}={}", toml_string(&p.to_string_lossy()))));
         }
+        for (key, value) in [("separator", &self.separator), ("columns", &self.columns)] {
+            changes.extend(value.as_ref().map(|v| format!("data.{key}={}", toml_string(v))));
+        }
+        changes.extend(self.header.then(|| "data.header=yes".to_string()));
         changes
     }
 

@@ -37,6 +37,16 @@ pub use task::{Task, open};
 pub use units::UnitSection;
 
 use crate::config::ConfigError;
+use crate::text::TextError;
+use crate::text::read::TableFormat;
+
+/// An error for a setting of `[data]` that says how files are laid out.
+fn check_format(format: &TableFormat) -> Result<(), ConfigError> {
+    format.check().map_err(|error| match error {
+        TextError::Format { key, problem } => ConfigError::Value { key: format!("data.{key}"), problem },
+        other => ConfigError::Value { key: "data".into(), problem: other.to_string() },
+    })
+}
 
 /// An error for a setting unless `right`.
 fn need(right: bool, key: &str, problem: impl Into<String>) -> Result<(), ConfigError> {

@@ -11,12 +11,9 @@ use super::describe::{Outline, grouped};
 use super::folder;
 use super::kind::{Model, Settings, resolved};
 use crate::config::ConfigError;
-use crate::text::read::split_dev;
+use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
 use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch};
 use crate::{Error, Result};
-
-/// Share of the training examples set aside if no development file is given.
-const DEV_SHARE: f64 = 0.1;
 
 /// What to learn, and where to keep it.
 pub struct Order<'a> {
@@ -141,17 +138,36 @@ impl<M: Model> Training for Begun<M> {
 /// Examples to learn from and to develop with. Without a file for the latter, a part is set aside, and examples with the same key stay together.
 fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<(Vec<M::Row>, Vec<M::Row>)> {
     let (train, dev) = config.files();
-    let examples = M::read(Path::new(train), config)?;
+    let mut read = |path: &str| -> Result<Vec<M::Row>> {
+        let Examples { examples, notes } = M::read(Path::new(path), config)?;
+        notes.iter().for_each(|line| note(&line.to_string()));
+        Ok(examples)
+    };
+    let examples = read(train)?;
     if !dev.is_empty() {
-        return Ok((examples, M::read(Path::new(dev), config)?));
+        let dev = read(dev)?;
+        warn_of_rare::<M>(&examples, note);
+        return Ok((examples, dev));
     }
-    let (train, dev) = split_dev(examples, DEV_SHARE, config.seed(), M::key);
+    let share = dev_share(examples.len());
+    let (train, dev) = match examples.iter().any(|row| M::label(row).is_some()) {
+        true => split_labelled(examples, share, config.seed(), M::key, |row| M::label(row).map(str::to_string)),
+        false => split_dev(examples, share, config.seed(), M::key),
+    };
+    warn_of_rare::<M>(&train, note);
     note(&format!("no development file: {} of the examples set aside by {}", grouped(dev.len()), M::KEY));
     if dev.is_empty() {
         note("note: too few to set any aside; the model is measured on what it learns from");
         return Ok((train.clone(), train));
     }
     Ok((train, dev))
+}
+
+/// Says which labels have too few examples to be learnt well.
+fn warn_of_rare<M: Model>(train: &[M::Row], note: &mut dyn FnMut(&str)) {
+    if let Some(warning) = rare_warning(&rare_labels(train.iter().filter_map(M::label))) {
+        note(&format!("warning: {warning}"));
+    }
 }
 
 /// Learns from rows: what [`Model::fit`] does for a task.

@@ -9,8 +9,9 @@ use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
-use crate::model::{AttentionSection, UnitSection, need};
+use crate::model::{AttentionSection, UnitSection, check_format, need};
 use crate::text::UnitKind;
+use crate::text::read::TableFormat;
 use crate::train::TrainSettings;
 use crate::train::settings::{OptimiserName, ScheduleName};
 
@@ -40,6 +41,9 @@ pub struct Data {
     pub train: String,
     /// Labelled texts to develop with; empty for a part split off from those to learn from.
     pub dev: String,
+    /// How the files are laid out.
+    #[serde(flatten)]
+    pub format: TableFormat,
 }
 
 /// How a classifier comes to its answer.
@@ -73,7 +77,7 @@ impl Default for Config {
         Config {
             task: Task::Classify,
             seed: 1,
-            data: Data { train: String::new(), dev: String::new() },
+            data: Data { train: String::new(), dev: String::new(), format: TableFormat::default() },
             text: UnitSection { units: UnitKind::Words, ..UnitSection::default() },
             model: Model {
                 form: Form::Pooled,
@@ -117,6 +121,7 @@ impl Config {
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
+        check_format(&self.data.format)?;
         let m = &self.model;
         m.encoder.check()?;
         need((0.0..1.0).contains(&m.unit_dropout), "model.unit_dropout", format!("must be from 0 to below 1, is {}", m.unit_dropout))?;

@@ -11,7 +11,8 @@ use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, liste
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
-use crate::text::{Labelled, Line, read};
+use crate::text::read::{Examples, Table};
+use crate::text::{Labelled, Line};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -40,8 +41,12 @@ impl Model for Classifier {
     type Row = Labelled;
     type Learner = ClassifyLearner;
 
-    fn read(path: &Path, _: &Config) -> Result<Vec<Labelled>> {
-        Ok(read::labelled(path)?)
+    fn read(path: &Path, config: &Config) -> Result<Examples<Labelled>> {
+        Ok(Table::open(path, &config.data.format)?.labelled()?)
+    }
+
+    fn label(row: &Labelled) -> Option<&str> {
+        Some(&row.label)
     }
 
     fn key(row: &Labelled) -> String {

@@ -12,7 +12,7 @@ use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
-use crate::text::read::{ThirdColumn, pairs, source_of};
+use crate::text::read::{Examples, Table, ThirdColumn, source_of};
 use crate::text::{Pair, UnitKind};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
@@ -63,9 +63,9 @@ impl Model for Transducer {
     type Learner = Seq2SeqLearner;
 
     /// Whether there are features is seen in the first line, unless the settings want them.
-    fn read(path: &Path, config: &Config) -> Result<Vec<Pair>> {
+    fn read(path: &Path, config: &Config) -> Result<Examples<Pair>> {
         let third = if config.data.features { ThirdColumn::Features } else { ThirdColumn::AsFirstLine };
-        Ok(pairs(path, third)?)
+        Ok(Table::open(path, &config.data.format)?.pairs(third)?)
     }
 
     fn key(row: &Pair) -> String {
