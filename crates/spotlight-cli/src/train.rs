@@ -11,14 +11,14 @@ use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use spotlight::config::resolve;
-use spotlight::model::folder::{self, Task};
+use spotlight::folder::{self, ModelFolder, Task};
 use spotlight::model::seq2seq::{Config, Transducer};
 use spotlight::params::Params;
 use spotlight::text::guess::guess_units;
 use spotlight::text::read::{self, ThirdColumn, split_dev};
 use spotlight::text::{Pair, TextError};
-use spotlight::train::run::{CHECKPOINT_EVERY, checkpoint_path};
-use spotlight::train::{End, Learner, Run, TrainSettings};
+use spotlight::train::run::CHECKPOINT_EVERY;
+use spotlight::train::{End, Learner, Run, TrainSettings, check_metric};
 
 use crate::Common;
 use crate::output::{WrongUsage, bytes, duration, grouped, say, written};
@@ -52,6 +52,9 @@ pub struct Train {
     /// Change a setting, such as model.hidden=256
     #[arg(long = "set", value_name = "KEY=VALUE")]
     changes: Vec<String>,
+    /// Replace the model in the folder, if there is one; files that are not a model's are never touched
+    #[arg(long, conflicts_with = "resume")]
+    pub force: bool,
     /// Go on from the checkpoint in the folder, with its settings
     #[arg(long)]
     resume: bool,
@@ -94,21 +97,16 @@ impl Train {
 
     /// The recipe; of a run to be resumed, its own settings.
     fn recipe_text(&self) -> Result<Option<String>> {
-        let saved = folder::config_path(&self.out);
         if self.resume {
-            if !saved.exists() {
-                return Err(WrongUsage(format!("nothing to resume in {}", self.out.display())).into());
-            }
             if self.recipe.is_some() || !self.changes.is_empty() || self.train.is_some() || self.dev.is_some() {
                 let problem = "--resume goes on with the settings and data in the folder: give nothing but --out (and --threads)";
                 return Err(WrongUsage(problem.into()).into());
             }
+            // Let go at once: it is taken when there is something to write.
+            drop(folder::resume(&self.out)?);
             return Ok(Some(folder::read_config(&self.out)?));
         }
-        if saved.exists() {
-            let problem = format!("{} already holds a model: choose another --out, or --resume it", self.out.display());
-            return Err(WrongUsage(problem).into());
-        }
+        drop(folder::claim(&self.out, self.force)?);
         match &self.recipe {
             Some(path) => Ok(Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?)),
             None => Ok(None),
@@ -133,12 +131,29 @@ impl Train {
         })
     }
 
-    /// The run of a model with these settings on this data, in the folder asked for.
-    pub fn plan<'a>(&'a self, settings: &'a TrainSettings, seed: u64, data: impl Iterator<Item = Vec<u8>>) -> Result<Plan<'a>> {
-        let text = std::fs::read(folder::config_path(&self.out))?;
+    /// The folder of the run, with the files of the new model that `save` writes; of a run to be resumed, as it is. All that can be checked has been: from here on
+    /// it is written to.
+    pub fn begin<L: Learner>(
+        &self,
+        (settings, learner, dev): (&TrainSettings, &L, &[L::Example]),
+        save: impl FnOnce(&Path) -> spotlight::Result<()>,
+    ) -> Result<ModelFolder> {
+        check_metric(settings, learner, dev)?;
+        Ok(if self.resume { folder::resume(&self.out)? } else { folder::claim(&self.out, self.force)?.begin(save)? })
+    }
+
+    /// The run of a model with these settings on this data, in this folder.
+    pub fn plan<'a>(
+        &self,
+        folder: &'a ModelFolder,
+        settings: &'a TrainSettings,
+        seed: u64,
+        data: impl Iterator<Item = Vec<u8>>,
+    ) -> Result<Plan<'a>> {
+        let text = std::fs::read(folder::config_path(folder.path()))?;
         let parts: Vec<Vec<u8>> = data.chain([text]).collect();
         let fingerprint = fingerprint(parts.iter().map(Vec::as_slice));
-        Ok(Plan { folder: &self.out, settings, seed, fingerprint, resume: self.resume })
+        Ok(Plan { folder, settings, seed, fingerprint })
     }
 
     fn seq2seq(&self, common: &Common, recipe: Option<&str>) -> Result<()> {
@@ -148,7 +163,6 @@ impl Train {
         let config = if recipe.is_some() { given } else { self.settings(common, &choose(&train), None)? };
         config.check()?;
         let mut model = Transducer::new(config, &train)?;
-        model.save_frame(&self.out)?;
         let (sources, targets) = model.vocabularies.sizes();
         let m = &model.config.model;
         eprintln!(
@@ -176,7 +190,8 @@ impl Train {
         let (train, dev) = (model.examples(&train), model.examples(&dev));
         let data = train.iter().chain(&dev).flat_map(|e| [e.key.as_bytes().to_vec(), e.reference.as_bytes().to_vec()]);
         let settings = model.config.train.clone();
-        let plan = self.plan(&settings, model.config.seed, data)?;
+        let folder = self.begin((&settings, &learner, &dev), |path| model.save_frame(path))?;
+        let plan = self.plan(&folder, &settings, model.config.seed, data)?;
         plan.run(&learner, &mut model.params, &train, &dev)
     }
 }
@@ -197,15 +212,13 @@ pub fn catch_interrupt() {
 /// A training run as every kind of model needs it.
 pub struct Plan<'a> {
     /// The model's folder.
-    pub folder: &'a Path,
+    pub folder: &'a ModelFolder,
     /// Settings.
     pub settings: &'a TrainSettings,
     /// Seed.
     pub seed: u64,
     /// Identifies settings and data.
     pub fingerprint: String,
-    /// Whether to go on.
-    pub resume: bool,
 }
 
 impl Plan<'_> {
@@ -217,7 +230,6 @@ impl Plan<'_> {
             settings: self.settings,
             seed: self.seed,
             fingerprint: self.fingerprint.clone(),
-            resume: self.resume,
             checkpoint_every: checkpoint_every(),
             stop: &STOP,
         };
@@ -226,14 +238,16 @@ impl Plan<'_> {
         progress.finish();
         let outcome = outcome?;
         if outcome.end == End::Stopped {
-            eprintln!("stopped in epoch {}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, self.folder.display());
+            eprintln!(
+                "stopped in epoch {}; go on with: spotlight train --resume --out {}",
+                outcome.epochs + 1,
+                self.folder.path().display()
+            );
             return Ok(());
         }
-        let _ = std::fs::remove_file(checkpoint_path(self.folder));
-        let _ = std::fs::remove_dir(self.folder.join("checkpoint"));
         let measures = learner.measure(params, dev)?;
-        let size = std::fs::metadata(self.folder.join("model.safetensors")).map_or(0, |m| m.len() as usize);
-        say(format_args!("model       {}", self.folder.display()))?;
+        let size = std::fs::metadata(self.folder.path().join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
+        say(format_args!("model       {}", self.folder.path().display()))?;
         for m in &measures {
             say(format_args!("dev {:<7} {:.4}", m.name, m.value))?;
         }

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use spotlight::Result;
 use spotlight::demo::tweets::{self, Tweet};
+use spotlight::folder;
 use spotlight::model::classify::{Classifier, Config};
 use spotlight::text::Labelled;
 use spotlight::train::run::CHECKPOINT_EVERY;
@@ -28,22 +29,22 @@ fn labelled(tweets: &[Tweet]) -> Vec<Labelled> {
     tweets.iter().enumerate().map(|(i, t)| Labelled { text: t.text.clone(), label: label(t).into(), line: i + 1 }).collect()
 }
 
-/// Trains on tweets, keeps the model in `folder`, and returns its test accuracy.
-pub fn learn(folder: &Path, tweets: usize, epochs: u64) -> Result<f64> {
+/// Trains on tweets, keeps the model in a folder, and returns its test accuracy.
+pub fn learn(path: &Path, tweets: usize, epochs: u64) -> Result<f64> {
     let split = tweets::examples(tweets, 200, 1);
     let (train, test) = (labelled(&split.train), labelled(&split.test));
     let mut config = Config::default();
     (config.model.encoder.embedding, config.model.encoder.hidden) = (32, 32);
     (config.train.epochs, config.train.batch, config.train.rate) = (epochs, 500, 5e-3);
     let mut model = Classifier::new(config, &train)?;
-    model.save_frame(folder)?;
+    let folder = folder::claim(path, true)?.begin(|path| model.save_frame(path))?;
     let (learner, settings) = (model.learner(), model.config.train.clone());
     let (train, test) = (model.examples(&train)?, model.examples(&test)?);
     let (fingerprint, checkpoint_every, stop) = ("tweets".into(), CHECKPOINT_EVERY, &AtomicBool::new(false));
-    let run = Run { folder, settings: &settings, seed: 1, fingerprint, resume: false, checkpoint_every, stop };
+    let run = Run { folder: &folder, settings: &settings, seed: 1, fingerprint, checkpoint_every, stop };
     run.train(&learner, &mut model.params, &train, &test, &mut Printer)?;
 
-    let model = Classifier::load(folder)?;
+    let model = Classifier::load(path)?;
     for answer in model.answer(&["i love it even though it keeps me awake"])? {
         println!("{} ({:.2})", answer.label, answer.probability());
         answer.tokens.iter().zip(&answer.attention[0]).for_each(|(word, weight)| println!("  {weight:.3} {word}"));

@@ -7,12 +7,14 @@
 //! 3. [`tape`] computes with such tables and sends gradients back; [`params`] holds the numbers that are learnt, [`nn`] the layers made of them.
 //! 4. [`attention`] scores a memory, turns the scores into weights, and mixes the memory by them.
 //! 5. [`model`] puts these together: transducer, classifier, matcher, bags. [`train`] teaches them, [`metrics`] measures them.
+//!    A model lives in a [`folder`].
 //! 6. [`view`] draws where a model looks.
 //!
 //! The whole way in a few lines:
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
+//! use spotlight::folder;
 //! use spotlight::model::seq2seq::{Config, Transducer};
 //! use spotlight::text::Pair;
 //! use spotlight::train::run::CHECKPOINT_EVERY;
@@ -32,15 +34,15 @@
 //! (config.model.hidden, config.model.embedding, config.train.epochs) = (16, 8, 2);
 //! let mut model = Transducer::new(config, &pairs)?;
 //!
-//! let folder = tempfile::tempdir()?;
+//! let place = tempfile::tempdir()?;
+//! let folder = folder::claim(&place.path().join("model"), false)?.begin(|path| model.save_frame(path))?;
 //! let (learner, examples, settings) = (model.learner(), model.examples(&pairs), model.config.train.clone());
 //! let stop = AtomicBool::new(false);
 //! let run = Run {
-//!     folder: folder.path(),
+//!     folder: &folder,
 //!     settings: &settings,
 //!     seed: 1,
 //!     fingerprint: "pairs".into(),
-//!     resume: false,
 //!     checkpoint_every: CHECKPOINT_EVERY,
 //!     stop: &stop,
 //! };
@@ -61,6 +63,7 @@ pub mod axis;
 pub mod config;
 pub mod demo;
 pub mod error;
+pub mod folder;
 pub mod metrics;
 pub mod model;
 pub mod nn;

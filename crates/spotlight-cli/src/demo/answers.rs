@@ -49,7 +49,7 @@ impl Answers {
         }
         let mut model = Matcher::new(config(seed), &train)?;
         let stage = Stage::new(self.out.as_ref(), "answers")?;
-        model.save_frame(&stage.folder)?;
+        stage.begin(|path| model.save_frame(path))?;
         say(format_args!(
             "\n  {} parameters; a right answer is to stand above wrong ones of the same question",
             grouped(model.params.len())

@@ -44,7 +44,7 @@ impl Bags {
         ))?;
         let mut model = BagModel::new(config(seed), &train)?;
         let stage = Stage::new(self.out.as_ref(), "bags")?;
-        model.save_frame(&stage.folder)?;
+        stage.begin(|path| model.save_frame(path))?;
         let m = &model.config.model;
         let text = format!("{} layers of {} for every picture, gated attention, a head", m.layers, m.hidden);
         say(format_args!("  {text}: {} parameters\n", grouped(model.params.len())))?;

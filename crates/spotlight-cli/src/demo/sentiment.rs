@@ -107,7 +107,7 @@ fn config(seed: u64, pooling: PoolingSection) -> Config {
 /// Trains a classifier and measures it on tweets it has not been chosen by.
 fn fit(stage: &Stage, config: Config, train: &[Labelled], dev: &[Labelled], test: &[Labelled]) -> Result<(Classifier, f64)> {
     let mut model = Classifier::new(config, train)?;
-    model.save_frame(&stage.folder)?;
+    stage.begin(|path| model.save_frame(path))?;
     let m = &model.config.model;
     say(format_args!("\nLSTM of {}, pooled by {}: {} parameters", m.encoder.hidden, m.pooling.pooling, grouped(model.params.len())))?;
     let (settings, seed, learner) = (model.config.train.clone(), model.config.seed, model.learner());

@@ -1,43 +1,51 @@
 //! Where a demo trains: in a folder that is kept if the user names one, else in a temporary one.
 
-use std::path::PathBuf;
+use std::cell::{Cell, OnceCell};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use spotlight::model::folder;
+use spotlight::folder::{self, Claim, ModelFolder};
 use spotlight::model::seq2seq::{Config, Transducer};
 use spotlight::params::Params;
 use spotlight::text::Pair;
 use spotlight::train::run::CHECKPOINT_EVERY;
 use spotlight::train::{Evaluation, Learner, Measure, Run, Tick, TrainSettings, Watch};
 
-use crate::output::{WrongUsage, say};
+use crate::output::say;
 
 /// The folder of a demo's model.
 pub struct Stage {
-    /// Its place.
-    pub folder: PathBuf,
+    path: PathBuf,
     temporary: bool,
+    /// Until the model is there.
+    claim: Cell<Option<Claim>>,
+    folder: OnceCell<ModelFolder>,
 }
 
 impl Stage {
     /// `out`, or a new temporary folder.
     pub fn new(out: Option<&PathBuf>, name: &str) -> Result<Self> {
-        let (folder, temporary) = match out {
-            Some(out) if folder::config_path(out).exists() => {
-                return Err(WrongUsage(format!("{} already holds a model: choose another --out", out.display())).into());
-            }
+        let (path, temporary) = match out {
             Some(out) => (out.clone(), false),
             None => (std::env::temp_dir().join(format!("spotlight-{name}-{}", std::process::id())), true),
         };
-        folder::create(&folder)?;
-        Ok(Stage { folder, temporary })
+        let claim = Cell::new(Some(folder::claim(&path, temporary)?));
+        Ok(Stage { path, temporary, claim, folder: OnceCell::new() })
+    }
+
+    /// Writes the files of the model that is about to learn.
+    pub fn begin(&self, save: impl FnOnce(&Path) -> spotlight::Result<()>) -> Result<()> {
+        if let Some(claim) = self.claim.take() {
+            let _ = self.folder.set(claim.begin(save)?);
+        }
+        Ok(())
     }
 
     /// Trains a transducer on pairs and leaves its best weights in it.
     pub fn train(&self, config: Config, train: &[Pair], dev: &[Pair], watch: &mut dyn Watch) -> Result<Transducer> {
         let mut model = Transducer::new(config, train)?;
-        model.save_frame(&self.folder)?;
+        self.begin(|path| model.save_frame(path))?;
         let (train, dev) = (model.examples(train), model.examples(dev));
         let (settings, seed, learner) = (model.config.train.clone(), model.config.seed, model.learner());
         self.run(&settings, seed, &learner, &mut model.params, (&train, &dev), watch)?;
@@ -54,18 +62,11 @@ impl Stage {
         (train, dev): (&[L::Example], &[L::Example]),
         watch: &mut dyn Watch,
     ) -> Result<()> {
+        self.begin(|_| Ok(()))?;
+        let Some(folder) = self.folder.get() else { return Ok(()) };
         let stop = AtomicBool::new(false);
-        let run = Run {
-            folder: &self.folder,
-            settings,
-            seed,
-            fingerprint: String::new(),
-            resume: false,
-            checkpoint_every: CHECKPOINT_EVERY,
-            stop: &stop,
-        };
+        let run = Run { folder, settings, seed, fingerprint: String::new(), checkpoint_every: CHECKPOINT_EVERY, stop: &stop };
         run.train(learner, params, train, dev, watch)?;
-        let _ = std::fs::remove_dir_all(self.folder.join("checkpoint"));
         Ok(())
     }
 }
@@ -73,7 +74,7 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         if self.temporary {
-            let _ = std::fs::remove_dir_all(&self.folder);
+            let _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }

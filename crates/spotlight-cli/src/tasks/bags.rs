@@ -24,7 +24,6 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
     let read = |path: &str| read::bags(path, data.columns());
     let (train, dev) = parts(&data.train, &data.dev, config.seed, "bag", read, |b: &Bag| b.id.clone())?;
     let mut model = BagModel::new(config, &train)?;
-    model.save_frame(&command.out)?;
     let m = &model.config.model;
     eprintln!(
         "{} training and {} development bags of {} rows; {} features, {} labels",
@@ -45,9 +44,10 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
     let learner = model.learner();
     let numbers = |b: &Bag| b.rows.iter().flatten().flat_map(|x| x.to_le_bytes()).chain(b.label.bytes()).collect();
     let settings = model.config.train.clone();
-    let plan = command.plan(&settings, model.config.seed, train.iter().chain(&dev).map(numbers))?;
-    let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
-    plan.run(&learner, &mut model.params, &train, &dev)
+    let (train_examples, dev_examples) = (model.examples(&train)?, model.examples(&dev)?);
+    let folder = command.begin((&settings, &learner, &dev_examples), |path| model.save_frame(path))?;
+    let plan = command.plan(&folder, &settings, model.config.seed, train.iter().chain(&dev).map(numbers))?;
+    plan.run(&learner, &mut model.params, &train_examples, &dev_examples)
 }
 
 /// Trains a model for each fold, in a folder of its own, and prints mean and spread over the folds.
@@ -57,9 +57,9 @@ pub fn cross_validate(command: &Train, common: &Common, recipe: Option<&str>, co
         return Err(WrongUsage("no training examples: give --train FILE".into()).into());
     }
     let bags = read::bags(&config.data.train, config.data.columns())?;
-    folder::create(&command.out)?;
+    let claim = folder::claim(&command.out, command.force)?;
     catch_interrupt();
-    let found = bags::cross_validate(&config, &bags, count, &command.out, &STOP, |fold, measures| {
+    let found = bags::cross_validate(&config, &bags, count, &claim, &STOP, |fold, measures| {
         let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
         eprintln!("fold {:>2}  {}", fold + 1, values.join("  "));
     })?;

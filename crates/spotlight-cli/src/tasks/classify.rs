@@ -34,7 +34,6 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
         }
     };
     let mut model = Classifier::new(config, &train)?;
-    model.save_frame(&command.out)?;
     let m = &model.config.model;
     eprintln!(
         "{} training and {} development texts; {} units ({}), {} labels",
@@ -55,9 +54,10 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
     let learner = model.learner();
     let texts = train.iter().chain(&dev).flat_map(|t| [t.text.clone().into_bytes(), t.label.clone().into_bytes()]);
     let settings = model.config.train.clone();
-    let plan = command.plan(&settings, model.config.seed, texts)?;
-    let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
-    plan.run(&learner, &mut model.params, &train, &dev)
+    let (train_examples, dev_examples) = (model.examples(&train)?, model.examples(&dev)?);
+    let folder = command.begin((&settings, &learner, &dev_examples), |path| model.save_frame(path))?;
+    let plan = command.plan(&folder, &settings, model.config.seed, texts)?;
+    plan.run(&learner, &mut model.params, &train_examples, &dev_examples)
 }
 
 /// Prints label and probability of each line. A second column, as in a file of labelled texts, is not read.

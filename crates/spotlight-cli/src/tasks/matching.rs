@@ -34,7 +34,6 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
         }
     };
     let mut model = Matcher::new(config, &train)?;
-    model.save_frame(&command.out)?;
     let (train_examples, dev_examples) = (model.examples(&train), model.examples(&dev));
     let m = &model.config.model;
     eprintln!(
@@ -60,7 +59,8 @@ pub fn train(command: &Train, common: &Common, recipe: Option<&str>) -> Result<(
     let learner = model.learner();
     let rows = train.iter().chain(&dev).flat_map(|q| [q.question.clone().into(), q.answer.clone().into(), vec![u8::from(q.relevant)]]);
     let settings = model.config.train.clone();
-    let plan = command.plan(&settings, model.config.seed, rows)?;
+    let folder = command.begin((&settings, &learner, &dev_examples), |path| model.save_frame(path))?;
+    let plan = command.plan(&folder, &settings, model.config.seed, rows)?;
     plan.run(&learner, &mut model.params, &train_examples, &dev_examples)
 }
 

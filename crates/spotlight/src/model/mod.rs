@@ -5,12 +5,11 @@
 //!   many with attention that pools, and share an [`encoder`] of texts, the [`pooling`], and a [`head`] over labels.
 //!
 //! A model on disk is a folder, the same for every kind: `config.toml` (all settings, resolved), `model.safetensors` (weights), the vocabularies as text,
-//! `metrics.jsonl` (one line an evaluation), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
+//! `metrics.jsonl` (one line an evaluation), `run.json` (how far the run has got), `files.json` (checksums), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
 
 pub mod bags;
 pub mod classify;
 pub mod encoder;
-pub mod folder;
 pub mod head;
 pub mod matching;
 pub mod pooling;
@@ -20,6 +19,8 @@ mod testing;
 pub mod units;
 
 pub use units::UnitSection;
+
+pub use crate::folder;
 
 use crate::config::ConfigError;
 
