@@ -89,9 +89,15 @@ fn fail(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     eprintln!("spotlight: {}", in_full(error));
-    let usage = error
-        .chain()
-        .any(|e| e.is::<ConfigError>() || e.is::<output::WrongUsage>() || matches!(e.downcast_ref(), Some(spotlight::Error::Config(_))));
+    let usage = error.chain().any(|e| {
+        e.is::<ConfigError>()
+            || e.is::<output::WrongUsage>()
+            || match e.downcast_ref() {
+                Some(spotlight::Error::Config(_)) => true,
+                Some(spotlight::Error::Folder(e)) => e.is_usage(),
+                _ => false,
+            }
+    });
     ExitCode::from(if usage { 2 } else { 1 })
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use spotlight::model::teach::{Course, Order, Trained};
 use spotlight::model::{Task, folder};
 use spotlight::train::End;
-use spotlight::train::run::{CHECKPOINT_EVERY, checkpoint_path};
+use spotlight::train::run::CHECKPOINT_EVERY;
 
 use crate::Common;
 use crate::output::{WrongUsage, bytes, duration, grouped, say};
@@ -46,8 +46,11 @@ pub struct Train {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     changes: Vec<String>,
     /// Go on from the checkpoint in the folder, with its settings
-    #[arg(long)]
+    #[arg(long, conflicts_with = "force")]
     resume: bool,
+    /// Replace a model that is in the folder; files that are not a model's stay
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     learning: tasks::Learning,
 }
@@ -77,28 +80,23 @@ impl Train {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
         }
         match folds {
-            Some(count) => tasks::bags::cross_validate(recipe, &changes, &self.out, count),
+            Some(count) => tasks::bags::cross_validate(recipe, &changes, (&self.out, self.force), count),
             None => self.learn(task, recipe, &changes),
         }
     }
 
     /// The recipe; of a run to be resumed, its own settings.
     fn recipe_text(&self) -> Result<Option<String>> {
-        let saved = folder::config_path(&self.out);
         if self.resume {
-            if !saved.exists() {
-                return Err(WrongUsage(format!("nothing to resume in {}", self.out.display())).into());
-            }
             if self.recipe.is_some() || !self.changes.is_empty() || self.train.is_some() || self.dev.is_some() {
                 let problem = "--resume goes on with the settings and data in the folder: give nothing but --out (and --threads)";
                 return Err(WrongUsage(problem.into()).into());
             }
+            // Let go at once: it is taken when there is something to write.
+            drop(folder::resume(&self.out)?);
             return Ok(Some(folder::read_config(&self.out)?));
         }
-        if saved.exists() {
-            let problem = format!("{} already holds a model: choose another --out, or --resume it", self.out.display());
-            return Err(WrongUsage(problem).into());
-        }
+        drop(folder::claim(&self.out, self.force)?);
         match &self.recipe {
             Some(path) => Ok(Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?)),
             None => Ok(None),
@@ -121,11 +119,11 @@ impl Train {
 
     /// Trains, shows how it goes, and prints the table at the end.
     fn learn(&self, task: Task, recipe: Option<&str>, changes: &[String]) -> Result<()> {
-        let order = Order { recipe, changes, folder: &self.out };
+        let order = Order { recipe, changes, folder: &self.out, force: self.force, resume: self.resume };
         let mut training = task.begin(&order, &mut |line| eprintln!("{line}"))?;
         catch_interrupt();
         let mut progress = Progress::new(&training.settings().metric);
-        let course = Course { resume: self.resume, checkpoint_every: checkpoint_every(), stop: &STOP };
+        let course = Course { checkpoint_every: checkpoint_every(), stop: &STOP };
         let trained = training.run(&course, &mut progress);
         progress.finish();
         let Trained { outcome, measures, parameters } = trained?;
@@ -133,9 +131,7 @@ impl Train {
             eprintln!("stopped in epoch {}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, self.out.display());
             return Ok(());
         }
-        let _ = std::fs::remove_file(checkpoint_path(&self.out));
-        let _ = std::fs::remove_dir(self.out.join("checkpoint"));
-        let size = std::fs::metadata(self.out.join("model.safetensors")).map_or(0, |m| m.len() as usize);
+        let size = std::fs::metadata(self.out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
         say(format_args!("model       {}", self.out.display()))?;
         for m in &measures {
             say(format_args!("dev {:<7} {:.4}", m.name, m.value))?;

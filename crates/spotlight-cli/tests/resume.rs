@@ -67,7 +67,8 @@ fn a_killed_run_resumes_to_the_same_bytes() {
         first = !place.path("killed").join("config.toml").exists();
     }
     let output = if first { run(&place, &arguments("killed", &[])) } else { run(&place, &["train", "--resume", "--out", "killed"]) };
-    assert!(output.status.success(), "{}", err(&output));
+    // On a fast computer it may have come to its end before the last kill.
+    assert!(output.status.success() || err(&output).contains("finished run"), "{}", err(&output));
     assert!(model(&place, "killed") == whole, "the resumed run ended elsewhere");
 }
 
@@ -141,7 +142,8 @@ fn a_loss_that_is_no_number_stops_the_run_and_keeps_what_was_good() {
 fn a_run_that_gets_no_better_stops_early() {
     let place = Place::new();
     place.pairs("pairs.tsv", 60);
-    let extra = ["--set", "train.epochs=500", "--set", "train.patience=2", "--set", "train.rate=1e-9"];
+    // Errors in characters are not bounded, so that they stop a run even if all is wrong.
+    let extra = ["--set", "train.epochs=500", "--set", "train.patience=2", "--set", "train.rate=1e-9", "--set", "train.metric=cer"];
     let output = run(&place, &arguments("model", &extra));
     assert!(output.status.success(), "{}", err(&output));
     assert!(out(&output).contains("no better since"), "{}", out(&output));

@@ -9,7 +9,7 @@ use spotlight::metrics::{Report, Style};
 use spotlight::model::bags::{self, Config};
 use spotlight::model::describe::measure_name;
 use spotlight::model::{Task, folder};
-use spotlight::text::read;
+use spotlight::text::read::Table;
 use spotlight::view::{Bag, Picture};
 
 use crate::output::{WrongUsage, print};
@@ -103,12 +103,14 @@ impl Folds {
 }
 
 /// Trains a model for each fold, in a folder of its own, and prints mean and spread over the folds.
-pub fn cross_validate(recipe: Option<&str>, changes: &[String], out: &Path, count: usize) -> Result<()> {
+pub fn cross_validate(recipe: Option<&str>, changes: &[String], (out, force): (&Path, bool), count: usize) -> Result<()> {
     let config: Config = resolve(&Config::default(), recipe.unwrap_or_default(), changes)?;
-    let bags = read::bags(&config.data.train, config.data.columns())?;
-    folder::create(out)?;
+    let read = Table::open(&config.data.train, &config.data.format)?.bags(config.data.columns())?;
+    read.notes.iter().for_each(|note| eprintln!("{note}"));
+    let bags = read.examples;
+    let claim = folder::claim(out, force)?;
     catch_interrupt();
-    let found = bags::cross_validate(&config, &bags, count, out, &STOP, &|fold, measures| {
+    let found = bags::cross_validate(&config, &bags, count, &claim, &STOP, &|fold, measures| {
         let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
         eprintln!("fold {:>2}  {}", fold + 1, values.join("  "));
     })?;

@@ -179,6 +179,13 @@ pub fn label_measures(labels: &Inventory, gold: &[u32], probabilities: &[Vec<f32
     Ok(measures)
 }
 
+/// The names of [`label_measures`] for examples with these labels.
+pub fn label_measure_names(labels: &Inventory, gold: impl Iterator<Item = u32> + Clone) -> Vec<&'static str> {
+    let both = labels.len() == 2 && [0, 1].iter().all(|wanted| gold.clone().any(|label| label == *wanted));
+    let of_two: &[&str] = if both { &["auc"] } else { &[] };
+    [&["loss", "accuracy", "macro_f1"][..], of_two].concat()
+}
+
 /// Who was taken for whom.
 pub fn confusion(labels: &Inventory, gold: &[u32], probabilities: &[Vec<f32>]) -> Result<Confusion> {
     let name = |label: u32| labels.get(label).unwrap_or_default();

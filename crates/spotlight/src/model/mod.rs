@@ -5,7 +5,7 @@
 //!   many with attention that pools, and share an [`encoder`] of texts, the [`pooling`], and a [`head`] over labels.
 //!
 //! A model on disk is a folder, the same for every kind: `config.toml` (all settings, resolved), `model.safetensors` (weights), the vocabularies as text,
-//! `metrics.jsonl` (one line per evaluation), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
+//! `metrics.jsonl` (one line per evaluation), `run.json` (how far the run has got), `files.json` (checksums), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
 
 pub mod answer;
 pub mod ask;
@@ -14,7 +14,6 @@ pub mod bags;
 pub mod classify;
 pub mod describe;
 pub mod encoder;
-pub mod folder;
 pub mod head;
 mod kind;
 pub mod linear;
@@ -35,6 +34,8 @@ pub use attention::AttentionSection;
 pub use kind::{AnyModel, Chosen, Model, Settings};
 pub use task::{Task, open};
 pub use units::UnitSection;
+
+pub use crate::folder;
 
 use crate::config::ConfigError;
 use crate::text::TextError;

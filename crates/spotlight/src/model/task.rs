@@ -9,8 +9,9 @@ use super::classify::Classifier;
 use super::matching::Matcher;
 use super::seq2seq::Transducer;
 use super::teach::{self, Begun, Files, Order, Training};
-use super::{AnyModel, Model, folder};
+use super::{AnyModel, Model};
 use crate::config::ConfigError;
+use crate::folder;
 use crate::{Error, Result};
 
 macro_rules! tasks {

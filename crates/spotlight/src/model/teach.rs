@@ -3,16 +3,16 @@
 //! The steps in order: [`files`] says what is to be read; [`Begun::new`] reads it, chooses what the recipe leaves open, and writes the frame of the model;
 //! [`Training::run`] learns.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::describe::{Outline, grouped};
-use super::folder;
 use super::kind::{Model, Settings, resolved};
 use crate::config::ConfigError;
+use crate::folder::{self, ModelFolder};
 use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
-use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch};
+use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
 use crate::{Error, Result};
 
 /// What to learn, and where to keep it.
@@ -23,6 +23,10 @@ pub struct Order<'a> {
     pub changes: &'a [String],
     /// The folder of the model.
     pub folder: &'a Path,
+    /// Whether a model that is there may be replaced.
+    pub force: bool,
+    /// Whether to go on with a run that was interrupted there; the recipe is then its own.
+    pub resume: bool,
 }
 
 /// The files of a recipe; empty if there is none.
@@ -36,8 +40,6 @@ pub struct Files {
 
 /// How a training run goes on and ends, apart from its settings.
 pub struct Course<'a> {
-    /// Whether to go on from a checkpoint, if there is one.
-    pub resume: bool,
     /// Time between checkpoints.
     pub checkpoint_every: Duration,
     /// Set from outside to stop the run after the batch under way.
@@ -76,12 +78,12 @@ pub struct Begun<M: Model> {
     model: M,
     train: Vec<<M::Learner as Learner>::Example>,
     dev: Vec<<M::Learner as Learner>::Example>,
-    folder: PathBuf,
+    folder: ModelFolder,
     fingerprint: String,
 }
 
 impl<M: Model> Begun<M> {
-    /// Reads the data, makes the model, and writes all of it but the weights.
+    /// Reads the data and makes the model; when all that can be checked has been, takes the folder and writes all of it but the weights.
     pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
         // First what is given, to know the data; then what follows from the data, under it.
         let given = resolved::<M>(order.recipe, order.changes)?;
@@ -95,17 +97,21 @@ impl<M: Model> Begun<M> {
             }
         };
         let model = M::new(config, &train)?;
-        model.save_frame(order.folder)?;
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
         note(&data);
         note(&format!("{network}, {parameters} parameters; settings in {}", settings.display()));
         baseline.iter().for_each(|line| note(line));
-        let text = std::fs::read(&settings).map_err(|source| Error::Io { path: settings, source })?;
-        let rows = train.iter().chain(&dev).flat_map(|row| model.identity(row));
-        let fingerprint = fingerprint(rows.chain([text]));
+        let rows: Vec<Vec<u8>> = train.iter().chain(&dev).flat_map(|row| model.identity(row)).collect();
         let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
-        Ok(Begun { model, train, dev, folder: order.folder.to_path_buf(), fingerprint })
+        check_metric(model.config().training(), &model.learner(), &dev)?;
+        let folder = match order.resume {
+            true => folder::resume(order.folder)?,
+            false => folder::claim(order.folder, order.force)?.begin(|path| model.save_frame(path))?,
+        };
+        let text = std::fs::read(&settings).map_err(|source| Error::Io { path: settings, source })?;
+        let fingerprint = fingerprint(rows.into_iter().chain([text]));
+        Ok(Begun { model, train, dev, folder, fingerprint })
     }
 }
 
@@ -121,7 +127,6 @@ impl<M: Model> Training for Begun<M> {
             settings: &settings,
             seed: self.model.config().seed(),
             fingerprint: self.fingerprint.clone(),
-            resume: course.resume,
             checkpoint_every: course.checkpoint_every,
             stop: course.stop,
         };

@@ -7,7 +7,7 @@ use super::evidence::{EvidenceNet, EvidenceText};
 use super::net::Net;
 use crate::Result;
 use crate::model::encoder::side_by_side;
-use crate::model::head::{self, Decision, label_measures};
+use crate::model::head::{self, Decision, label_measure_names, label_measures};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
 use crate::text::Inventory;
@@ -103,6 +103,10 @@ impl Learner for ClassifyLearner {
                 net.head.loss(tape, rows.context, &labels, &self.weights, self.smoothing, scale)
             }
         }
+    }
+
+    fn measures(&self, examples: &[Example]) -> Vec<&'static str> {
+        label_measure_names(&self.labels, examples.iter().map(|e| e.label))
     }
 
     /// `loss`, `accuracy`, `macro_f1`, and for two labels `auc`; see [`label_measures`].

@@ -1,8 +1,4 @@
-//! The sample files of the repository are what their generator writes, and every task reads its own.
-
-#[path = "../examples/samples.rs"]
-#[allow(dead_code)]
-mod samples;
+//! Every task reads its sample file of the repository.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +6,6 @@ use spotlight::text::read::{BagColumns, Table, TableFormat, ThirdColumn, questio
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data")
-}
-
-#[test]
-fn the_files_are_as_they_are_made() {
-    for (name, contents) in samples::samples() {
-        let found = std::fs::read_to_string(folder().join(name)).unwrap();
-        assert!(found == contents, "{name} differs: cargo run -p spotlight --example samples -- examples/data");
-    }
 }
 
 #[test]
