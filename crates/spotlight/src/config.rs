@@ -245,7 +245,7 @@ mod tests {
         let old = "[model]\nattention = \"general\"\nheads = 2\nalignment = 7\nsoftmax = \"sparsemax\"\nhalf_width = 3\norder = \"luong\"";
         let got: seq2seq::Config = resolve(&seq2seq::Config::default(), old, &[]).unwrap();
         let mut want = seq2seq::Config::default();
-        want.model.order = crate::attention::Order::Luong;
+        want.model.order = crate::decoder::Order::Luong;
         (want.attention.score, want.attention.heads, want.attention.alignment) = (Some(ScoreKind::General), 2, 7);
         (want.attention.softmax, want.attention.half_width) = (SoftmaxKind::Sparsemax, 3);
         assert_eq!(got, want);
