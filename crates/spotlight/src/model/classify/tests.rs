@@ -54,6 +54,21 @@ fn gradients_are_right_for_every_reader_pooling_and_weight() {
 }
 
 #[test]
+fn every_setting_of_the_attention_is_heard() {
+    let mut config = small();
+    config.attention.score = Some(ScoreKind::Additive);
+    (config.attention.heads, config.attention.keys, config.attention.values) = (2, 3, 5);
+    (config.attention.temperature, config.attention.normalised, config.attention.alignment) = (0.5, true, 4);
+    let rows = &films()[..5];
+    let model = Classifier::new(config, rows).unwrap();
+    check_gradient(&model.params, &model.learner(), &model.examples(rows).unwrap());
+    let shape = |name: &str| model.params.entry(model.params.find(name).unwrap()).shape.clone();
+    assert_eq!((shape("attention.key.weight"), shape("attention.value.weight")), (vec![3, 6], vec![5, 6]));
+    assert_eq!((shape("attention.1.query.weight"), shape("attention.0.g"), shape("attention.1.query")), (vec![4, 3], vec![1], vec![3]));
+    assert_eq!(shape("output.weight"), [2, 10]);
+}
+
+#[test]
 fn it_learns_which_word_decides_and_looks_at_it() {
     let mut config = small();
     config.attention.score = Some(ScoreKind::Linear);
