@@ -1,6 +1,5 @@
 //! What a training does to the folder it is given: nothing of the user's is lost, and no advice goes in a circle.
 
-
 use std::process::Stdio;
 use std::time::Duration;
 
