@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use spotlight::config::ConfigError;
 use spotlight::model::teach::{Course, Order, Trained};
 use spotlight::model::{Task, folder};
 use spotlight::train::End;
@@ -12,7 +13,7 @@ use spotlight::train::run::CHECKPOINT_EVERY;
 
 use crate::Common;
 use crate::output::{WrongUsage, bytes, duration, grouped, say};
-use crate::progress::{Progress, STOP, catch_interrupt};
+use crate::progress::{Progress, STOP, Stopped, catch_signals};
 use crate::tasks;
 
 /// Train a model.
@@ -60,7 +61,8 @@ impl Train {
     pub fn run(&self, common: &Common) -> Result<()> {
         let recipe = self.recipe_text()?;
         let recipe = recipe.as_deref();
-        let task = match (self.task, recipe.and_then(folder::task_of)) {
+        let named = recipe.map(folder::task_of).transpose().map_err(|e| self.in_recipe(e))?.flatten();
+        let task = match (self.task, named) {
             (Some(asked), Some(named)) if asked != named => {
                 return Err(WrongUsage(format!("--task {} does not go with a recipe for {}", asked.name(), named.name())).into());
             }
@@ -72,16 +74,24 @@ impl Train {
             return Err(WrongUsage(problem).into());
         };
         let changes = self.all_changes(common);
-        let files = task.files(recipe, &changes).map_err(|e| match &self.recipe {
-            Some(path) => anyhow::Error::from(e).context(path.display().to_string()),
-            None => e.into(),
-        })?;
+        if let Some(change) = self.changes.iter().find(|c| c.split('=').next().is_some_and(|key| key.trim() == "task")) {
+            return Err(WrongUsage(format!("--set {change}: the task is said by --task or by the recipe")).into());
+        }
+        let files = task.files(recipe, &changes).map_err(|e| self.in_recipe(e))?;
         if files.train.is_empty() {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
         }
         match folds {
             Some(count) => tasks::bags::cross_validate(recipe, &changes, (&self.out, self.force), count),
             None => self.learn(task, recipe, &changes),
+        }
+    }
+
+    /// An error with the recipe it is about.
+    fn in_recipe(&self, error: ConfigError) -> anyhow::Error {
+        match &self.recipe {
+            Some(path) => anyhow::Error::from(error).context(path.display().to_string()),
+            None => error.into(),
         }
     }
 
@@ -121,7 +131,7 @@ impl Train {
     fn learn(&self, task: Task, recipe: Option<&str>, changes: &[String]) -> Result<()> {
         let order = Order { recipe, changes, folder: &self.out, force: self.force, resume: self.resume };
         let mut training = task.begin(&order, &mut |line| eprintln!("{line}"))?;
-        catch_interrupt();
+        catch_signals();
         let mut progress = Progress::new(&training.settings().metric);
         let course = Course { checkpoint_every: checkpoint_every(), stop: &STOP };
         let trained = training.run(&course, &mut progress);
@@ -129,7 +139,7 @@ impl Train {
         let Trained { outcome, measures, parameters } = trained?;
         if outcome.end == End::Stopped {
             eprintln!("stopped in epoch {}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, self.out.display());
-            return Ok(());
+            return Err(Stopped::by_signal().into());
         }
         let size = std::fs::metadata(self.out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
         say(format_args!("model       {}", self.out.display()))?;

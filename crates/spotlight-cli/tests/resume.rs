@@ -99,25 +99,33 @@ fn a_checkpoint_of_other_data_is_refused() {
 }
 
 #[test]
-fn ctrl_c_saves_and_resuming_ends_at_the_same_bytes() {
+fn signals_save_and_resuming_ends_at_the_same_bytes() {
     let place = Place::new();
     place.pairs("pairs.tsv", 400);
     let output = run(&place, &arguments("undisturbed", &[]));
     assert!(output.status.success(), "{}", err(&output));
-    let child = command(&place, &arguments("stopped", &[])).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        stopped_and_resumed(&place, signal, code);
+        std::fs::remove_dir_all(place.path("stopped")).unwrap();
+    }
+}
+
+fn stopped_and_resumed(place: &Place, signal: &str, code: i32) {
+    let child = command(place, &arguments("stopped", &[])).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // The folder is there before the first batch; a moment later the run is in the midst of one.
     while !place.path("stopped").join("config.toml").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(100));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "so that `train && deploy` does not go on");
     assert!(err(&output).contains("--resume"), "{}", err(&output));
     assert!(place.path("stopped").join("model.safetensors").exists());
-    let output = run(&place, &["train", "--resume", "--out", "stopped"]);
+    let output = run(place, &["train", "--resume", "--out", "stopped"]);
     assert!(output.status.success(), "{}", err(&output));
-    assert!(model(&place, "stopped") == model(&place, "undisturbed"), "the resumed run ended elsewhere");
+    assert!(model(place, "stopped") == model(place, "undisturbed"), "the resumed run ended elsewhere");
 }
 
 #[test]

@@ -11,10 +11,9 @@ use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use spotlight::Result;
-use spotlight::folder;
 use spotlight::model::bags::{BagModel, Config, cross_validate};
 use spotlight::text::Bag;
+use spotlight::{Result, folder};
 
 /// Readings of temperature, shaking and a number that says nothing; and where the hot and shaking one is, if any.
 fn readings(count: usize) -> Vec<(Bag, Option<usize>)> {

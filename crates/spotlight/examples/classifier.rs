@@ -4,13 +4,12 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use spotlight::Result;
-use spotlight::folder;
 use spotlight::model::Model;
 use spotlight::model::classify::{Classifier, Config};
 use spotlight::text::Labelled;
 use spotlight::train::run::CHECKPOINT_EVERY;
 use spotlight::train::{Evaluation, Run, Tick, Watch};
+use spotlight::{Result, folder};
 
 struct Printer;
 impl Watch for Printer {

@@ -1,6 +1,7 @@
 //! Bags on the command line: files of rows, one bag of many, rows that are images, and cross-validation.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::Args;
@@ -13,7 +14,7 @@ use spotlight::text::read::Table;
 use spotlight::view::{Bag, Picture};
 
 use crate::output::{WrongUsage, print};
-use crate::progress::{STOP, catch_interrupt};
+use crate::progress::{STOP, Stopped, catch_signals};
 
 /// Options of `look` for bags.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
@@ -109,11 +110,14 @@ pub fn cross_validate(recipe: Option<&str>, changes: &[String], (out, force): (&
     read.notes.iter().for_each(|note| eprintln!("{note}"));
     let bags = read.examples;
     let claim = folder::claim(out, force)?;
-    catch_interrupt();
+    catch_signals();
     let found = bags::cross_validate(&config, &bags, count, &claim, &STOP, &|fold, measures| {
         let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
         eprintln!("fold {:>2}  {}", fold + 1, values.join("  "));
     })?;
+    if STOP.load(Ordering::Relaxed) {
+        return Err(Stopped::by_signal().into());
+    }
     let mut report = Report::new();
     report.count("bags", bags.len());
     report.count("folds", count);

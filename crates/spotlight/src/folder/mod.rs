@@ -42,7 +42,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use claim::{Claim, ModelFolder, claim, resume};
 pub use error::FolderError;
@@ -100,14 +100,17 @@ pub fn is_known(name: &str) -> bool {
     COMMON_NAMES.contains(&name) || Task::ALL.iter().any(|&task| frame_names(task).contains(&name))
 }
 
-#[derive(Deserialize)]
-struct OnlyTask {
-    task: Task,
-}
-
-/// The task that a recipe or a model's `config.toml` names, if it names one.
-pub fn task_of(config: &str) -> Option<Task> {
-    toml::from_str::<OnlyTask>(config).ok().map(|c| c.task)
+/// The task that a recipe or a model's `config.toml` names, if it names one. What is not TOML, and a task that does not exist, is an error.
+pub fn task_of(config: &str) -> Result<Option<Task>, ConfigError> {
+    let table: toml::Table = config.parse().map_err(|e: toml::de::Error| ConfigError::Syntax(e.to_string().trim_end().into()))?;
+    let Some(task) = table.get("task") else { return Ok(None) };
+    match task.as_str().and_then(|name| Task::ALL.iter().find(|task| task.name() == name)) {
+        Some(&task) => Ok(Some(task)),
+        None => {
+            let names: Vec<&str> = Task::ALL.iter().map(|task| task.name()).collect();
+            Err(ConfigError::Value { key: "task".into(), problem: format!("must be one of {}, is {task}", names.join(", ")) })
+        }
+    }
 }
 
 /// `config.toml` of a folder.

@@ -89,7 +89,7 @@ impl Owner {
             Err(other) => return Err(other),
         }
         // A recipe may be called config.toml too; only with what a run has written is it a model's.
-        let task = fs::read_to_string(config_path(folder)).ok().and_then(|text| task_of(&text));
+        let task = fs::read_to_string(config_path(folder)).ok().and_then(|text| task_of(&text).ok().flatten());
         let written = folder.join(WEIGHTS).exists() || checkpoint_path(folder).exists();
         Ok(match task {
             Some(task) if written => Owner::Old([&[CONFIG, WEIGHTS, METRICS, CHECKPOINT][..], frame_names(task)].concat()),

@@ -169,9 +169,12 @@ fn any_folder_is_opened_asked_measured_and_drawn() {
 #[test]
 fn a_task_is_called_as_in_recipes() {
     for &task in Task::ALL {
-        assert_eq!(folder::task_of(&format!("task = \"{}\"", task.name())), Some(task));
+        assert_eq!(folder::task_of(&format!("task = \"{}\"", task.name())).unwrap(), Some(task));
     }
-    assert_eq!(folder::task_of("task = \"dance\""), None);
+    assert_eq!(folder::task_of("seed = 1").unwrap(), None);
+    let wrong = |recipe: &str| folder::task_of(recipe).unwrap_err().to_string();
+    assert_eq!(wrong("task = \"dance\""), "`task`: must be one of seq2seq, classify, match, bags, is \"dance\"");
+    assert!(wrong("seed = 1\nseed = 2").contains("line 2, column 1"));
 }
 
 /// What is drawn for a line depends on its number in the whole input, not on its place among the lines that are answered together.

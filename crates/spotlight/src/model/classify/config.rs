@@ -118,6 +118,14 @@ impl Config {
         config
     }
 
+    /// Whether something is set that only a model with an encoder has.
+    pub(super) fn wants_encoder(&self) -> bool {
+        let plain = Config::default();
+        let encoder = EncoderSection { word_dropout: self.model.encoder.word_dropout, ..plain.model.encoder };
+        (&self.model.encoder, self.model.pooling, self.attention, &self.text)
+            != (&encoder, plain.model.pooling, plain.attention, &plain.text)
+    }
+
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
@@ -126,10 +134,8 @@ impl Config {
         m.encoder.check()?;
         need((0.0..1.0).contains(&m.unit_dropout), "model.unit_dropout", format!("must be from 0 to below 1, is {}", m.unit_dropout))?;
         if m.form == Form::Evidence {
-            let read = EncoderSection { word_dropout: m.encoder.word_dropout, ..EncoderSection::default() };
-            let problem = "settings of an encoder and of its pooling go with model.form = \"pooled\"";
-            need(m.encoder == read && m.pooling == PoolingKind::Attention, "model.form", problem)?;
-            return need(self.attention == Config::default().attention, "attention", "goes with model.form = \"pooled\"");
+            let problem = "settings of an encoder, its units, its pooling and its attention go with \"pooled\"";
+            return need(!self.wants_encoder(), "model.form", problem);
         }
         self.model.pooling.check(&self.attention, self.model.encoder.width(), true)
     }

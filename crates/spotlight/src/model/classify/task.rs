@@ -12,7 +12,7 @@ use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, Table};
-use crate::text::{Labelled, Line};
+use crate::text::{Fault, Labelled, Line, TextError};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -29,9 +29,12 @@ impl Settings for Config {
     }
 }
 
-/// The text of a line. A second column, as in a file of labelled texts, is not read.
-fn text_of(line: &Line) -> String {
-    line.text.split('\t').next().unwrap_or_default().to_string()
+/// The text of a line. A second column, as in a file of labelled texts, is not read. To nothing there is nothing to say.
+fn text_of(path: &Path, line: &Line) -> Result<String, TextError> {
+    match line.text.split('\t').next().map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => Ok(text.to_string()),
+        None => Err(TextError::at(path, line.number, None, Fault::EmptyLine)),
+    }
 }
 
 impl Model for Classifier {
@@ -55,8 +58,17 @@ impl Model for Classifier {
 
     fn choose(rows: &[Labelled], changes: &[String]) -> Result<Chosen<Config>> {
         let asked = resolve(&Config::evidence(rows.len()), "", changes)?;
-        if asked.model.form == Form::Evidence {
-            return Ok(Chosen { config: Config::evidence(rows.len()), notes: Vec::new() });
+        // Who changes an encoder wants one.
+        if asked.model.form == Form::Evidence && !asked.wants_encoder() {
+            let config = Config::evidence(rows.len());
+            let t = &config.train;
+            let notes = vec![format!(
+                "chosen for {} texts: evidence of words, {} epochs in batches of {} texts",
+                grouped(rows.len()),
+                t.epochs,
+                t.batch
+            )];
+            return Ok(Chosen { config, notes });
         }
         let guess = guess_units(rows.iter().map(|t| &t.text));
         let notes = vec![format!("units: {}", guess.reason)];
@@ -147,7 +159,7 @@ impl Model for Classifier {
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(line_by_line(input.lines()?, false, |_, line| Ok(text_of(line)), |texts: &[String], _| self.answer(texts)))
+        Ok(line_by_line(input.lines()?, false, text_of, |texts: &[String], _| self.answer(texts)))
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, and the table per class.

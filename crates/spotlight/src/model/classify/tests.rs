@@ -205,9 +205,11 @@ fn opinions() -> Vec<Labelled> {
     let kinds = [("fine", "good"), ("lovely", "good"), ("dull", "bad"), ("awful", "bad"), ("not fine", "bad"), ("not dull", "good")];
     let fill = ["film", "the", "plot", "actors", "scene", "music"];
     (0..120)
-        .map(|i| {
+        .map(|i: usize| {
             let (says, label) = kinds[i % kinds.len()];
-            let text = format!("{} {} {says} {}", fill[i % 5], fill[(i / 2) % 6], fill[(i / 7) % 6]);
+            // Words that say nothing, whatever the label.
+            let word = |place: u32| fill[(i.wrapping_mul(0x9e37_79b1) >> (8 + 3 * place)) % 6];
+            let text = format!("{} {} {says} {}", word(0), word(1), word(2));
             Labelled { text, label: label.into(), line: i + 1 }
         })
         .collect()
@@ -275,7 +277,7 @@ fn settings_of_the_other_form_are_refused() {
         change(&mut config);
         config.check().unwrap_err().to_string()
     };
-    assert!(wrong(|c| c.model.encoder.hidden = 7).contains("go with model.form = \"pooled\""));
-    assert!(wrong(|c| c.attention.heads = 2).starts_with("`attention`"));
+    assert!(wrong(|c| c.model.encoder.hidden = 7).contains("go with \"pooled\""));
+    assert!(wrong(|c| c.attention.heads = 2).starts_with("`model.form`"));
     assert!(wrong(|c| c.model.unit_dropout = 1.0).starts_with("`model.unit_dropout`"));
 }

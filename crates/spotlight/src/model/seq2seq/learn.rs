@@ -106,7 +106,7 @@ impl Learner for Seq2SeqLearner {
 
     fn measures(&self, _: &[Example]) -> Vec<&'static str> {
         let of_texts: &[&str] = if self.target.kind() == UnitKind::Chars { &[] } else { &["bleu", "chrf"] };
-        [&["loss", "accuracy", "wer", "cer"][..], of_texts].concat()
+        [&["loss", "accuracy", "cer"][..], of_texts].concat()
     }
 
     /// The loss of a target unit; then of greedy answers: `accuracy` (one of the references exactly), `cer` (edits for each grapheme cluster), and for words and
@@ -142,7 +142,6 @@ pub fn text_measures(examples: &[Example], answers: &[String], units: UnitKind) 
     })?;
     let mut measures = vec![
         Measure::rising("accuracy", metrics::exact_match(&segments)),
-        Measure::falling("wer", 1.0 - metrics::exact_match(&segments)).up_to(1.0),
         Measure::falling("cer", metrics::edit_rate(&segments, Unit::Grapheme)),
     ];
     if units != UnitKind::Chars {
