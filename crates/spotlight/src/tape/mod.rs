@@ -27,11 +27,15 @@
 //! ```
 
 mod along;
+mod attend;
 mod elementwise;
+mod feed_forward;
 mod loss;
 mod matrix;
 mod pool;
 mod recur;
+mod residual;
+mod rotate;
 mod scan;
 
 use std::cell::{Ref, RefCell};
@@ -40,6 +44,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use spotlight_kernels::Float;
 
+pub(crate) use attend::{Attending, Part, meetings, meetings_of_items};
+pub use feed_forward::FeedForwardWeights;
 pub use pool::Pool;
 pub(crate) use recur::{GateGradient, add_initial, copy_rows, fill_rows, scatter_rows, shift_states};
 pub use recur::{Recurrent, States};
