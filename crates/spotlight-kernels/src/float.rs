@@ -209,7 +209,7 @@ impl Float for f32 {
         p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0f32.to_bits()))
     }
 
-    /// At most 2e-7 from the true values.
+    /// At most 2.5e-7 from the true values.
     #[inline(always)]
     fn normal<const FMA: bool>(self) -> (f32, f32) {
         crate::activation::normal32::<FMA>(self)

@@ -1,9 +1,7 @@
 //! The Transformer: PyTorch's numbers, central differences, streaming against plain, steps against teacher forcing, positions, dropout.
 
-mod common;
-
-use common::golden::{Case, cases};
-use common::{Check, check, lengths};
+use crate::common::golden::{Case, cases};
+use crate::common::{Check, check, lengths};
 use spotlight::axis::Axis;
 use spotlight::nn::transformer::{
     Activation, Decoder, DecoderLayer, Encoder, EncoderLayer, NormPlace, PositionKind, Positions, StackConfig,

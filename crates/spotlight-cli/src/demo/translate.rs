@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::attention::Order;
 use spotlight::axis::Axis;
+use spotlight::decoder::Order;
 use spotlight::demo::translate::PAIRS;
 use spotlight::model::UnitSection;
 use spotlight::model::seq2seq::Config;
@@ -46,8 +46,8 @@ impl Translate {
         let tape = Tape::new(&model.params);
         let encoded = model.net.encode(&tape, &ids, &Axis::new([ids.len()]))?;
         say("\nENCODER HIDDEN STATES (the first 8 of 32 numbers)")?;
-        let width = tape.shape(encoded.memory.values).1;
-        for (i, (unit, state)) in units.iter().zip(tape.value(encoded.memory.values).chunks_exact(width)).enumerate() {
+        let width = tape.shape(encoded.memories[0].values).1;
+        for (i, (unit, state)) in units.iter().zip(tape.value(encoded.memories[0].values).chunks_exact(width)).enumerate() {
             let numbers: Vec<String> = state.iter().take(8).map(|x| format!("{x:6.3}")).collect();
             say(format_args!("  S_{i} ({:>5}): {} ...", unit.text, numbers.join(" ")))?;
         }

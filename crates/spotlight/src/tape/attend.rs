@@ -1,4 +1,4 @@
-//! Dot-product attention over packed rows as one note: weights kept between short sequences, streamed between long ones.
+//! Dot-product attention over packed rows as one node: weights kept between short sequences, streamed between long ones.
 //!
 //! Every sequence is treated by its own length, whatever else is in the batch. If somebody wants to see the weights, or some of them are dropped, all of them exist.
 

@@ -1,4 +1,4 @@
-//! Two products with a bend between them, as one note: `f(x W1ᵀ + b1) W2ᵀ + b2`.
+//! Two products with a bend between them, as one node: `f(x W1ᵀ + b1) W2ᵀ + b2`.
 //!
 //! Vaswani and others, 2017, equation 2. The middle is several times as wide as the rows that go in, so it is made and used a block of rows at a time, while it is
 //! near. On the way back the gradient of the middle never exists as a whole:
@@ -6,6 +6,8 @@
 //! ```text
 //! a = f(x W1ᵀ + b1)        dh = f' * (dy W2)        dW2 += dyᵀ a        dW1 += dhᵀ x        dx += dh W1
 //! ```
+
+use std::rc::Rc;
 
 use spotlight_kernels::activation::{self, Activation};
 use spotlight_kernels::gemm::{Packed, View, product, product_packed};
@@ -52,9 +54,14 @@ impl<'p, T: Float> Tape<'p, T> {
         let mut kept = self.buffer(if keeps { rows } else { rows.min(ROWS) } * middle);
         let mut slopes = self.buffer(if keeps && kind.keeps_slopes() { rows * middle } else { 0 });
         fill_rows(&mut value, &self.value(b2));
+        // Packed once for all blocks or, on the tape of a search, for all steps.
+        let packed = |weight: Var| {
+            let (rows, cols) = self.shape(weight);
+            self.packed_columns(weight, 0, cols).unwrap_or_else(|| Rc::new(Packed::new(View::new(&self.value(weight), rows, cols).t())))
+        };
+        let (first, second) = (packed(w1), packed(w2));
         {
-            let (x, w1, b1, w2) = (self.value(x), self.value(w1), self.value(b1), self.value(w2));
-            let (first, second) = (Packed::new(View::new(&w1, middle, input).t()), Packed::new(View::new(&w2, output, middle).t()));
+            let (x, b1) = (self.value(x), self.value(b1));
             for from in (0..rows).step_by(ROWS) {
                 let count = ROWS.min(rows - from);
                 let block = if keeps { from * middle..(from + count) * middle } else { 0..count * middle };

@@ -1,6 +1,6 @@
 //! Columns turned by position, and rows of a weight made for several outputs.
 
-use spotlight_kernels::gemm::{View, product};
+use spotlight_kernels::gemm::{View, product, product_packed};
 use spotlight_kernels::{Float, map, rotary};
 
 use super::{Tape, Var, fill_rows};
@@ -46,9 +46,12 @@ impl<'p, T: Float> Tape<'p, T> {
         let part = from * input..(from + count) * input;
         let mut value = self.buffer(rows * count);
         fill_rows(&mut value, &self.value(b)[from..from + count]);
-        {
-            let (x, w) = (self.value(x), self.value(w));
-            product(View::new(&x, rows, input), View::new(&w[part.clone()], count, input).t(), &mut value, count, true);
+        match self.packed_part(w, from..from + count, 0..input) {
+            Some(packed) => product_packed(View::new(&self.value(x), rows, input), &packed, &mut value, count, true),
+            None => {
+                let (x, w) = (self.value(x), self.value(w));
+                product(View::new(&x, rows, input), View::new(&w[part.clone()], count, input).t(), &mut value, count, true);
+            }
         }
         Ok(self.push(value, rows, count, self.axis(x), &[x, w, b], |_| {
             Box::new(move |back, dy| {

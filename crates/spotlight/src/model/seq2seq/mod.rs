@@ -1,15 +1,16 @@
 //! Sequence to sequence: from pairs of texts to a model that turns one into the other.
 //!
-//! In the order data meets them: [`config`] (settings), [`data`] (texts to numbers), [`net`] (the network), [`learn`] (loss and measures), [`search`] (answers).
+//! In the order data meets them: [`config`] (settings), [`data`] (texts to numbers), [`net`] (the network), [`learn`] (loss and measures), [`write`](mod@write) (the network
+//! as a [search](crate::search) drives it).
 //! A [`Transducer`] holds them together.
 
 pub mod config;
 pub mod data;
 pub mod learn;
 pub mod net;
-pub mod search;
 #[cfg(test)]
 mod tests;
+pub mod write;
 
 use std::path::Path;
 
@@ -17,12 +18,15 @@ pub use config::Config;
 pub use data::{Example, Vocabularies};
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
-pub use search::{Hypothesis, SearchOptions};
+pub use write::NetWriter;
+
+pub use crate::search::{Hypothesis, SearchOptions};
 
 use crate::Result;
 use crate::config::resolve;
 use crate::model::folder;
 use crate::params::Params;
+use crate::search::{Request, search};
 use crate::text::{Pair, Unit};
 use crate::weights;
 
@@ -111,6 +115,11 @@ impl Transducer {
         Seq2SeqLearner::new(&self.config, self.net.clone(), self.vocabularies.target.clone())
     }
 
+    /// What a search drives.
+    pub fn writer(&self) -> NetWriter<'_> {
+        NetWriter { net: &self.net, params: &self.params }
+    }
+
     /// The usual search of this model.
     pub fn search_options(&self) -> SearchOptions {
         SearchOptions::from(&self.config.search)
@@ -120,7 +129,8 @@ impl Transducer {
     pub fn answer(&self, sources: &[(&str, Option<&str>)], options: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
-        let found = search::search_all(&self.net, &self.params, &ids, options)?;
+        let requests: Vec<Request> = ids.iter().map(|ids| Request::new(ids)).collect();
+        let found = search(&self.writer(), &requests, options)?;
         Ok(sources
             .iter()
             .zip(&units)

@@ -8,7 +8,7 @@ use crate::nn::{LayerNorm, Linear};
 use crate::params::Params;
 use crate::tape::{FeedForwardWeights, Tape, Var};
 
-/// Two linear layers with a bend between them, one note on the tape.
+/// Two linear layers with a bend between them, one node of the tape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FeedForward {
     weights: FeedForwardWeights,
