@@ -58,6 +58,8 @@ pub trait Float:
     fn abs(self) -> Self;
     /// The error function, to the last place.
     fn erf(self) -> Self;
+    /// The share of the normal distribution below this number, and its density there.
+    fn normal<const FMA: bool>(self) -> (Self, Self);
     /// Whether this is neither infinite nor NaN.
     fn is_finite(self) -> bool;
     /// Whether this is not a number.
@@ -213,6 +215,12 @@ impl Float for f32 {
         p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0f32.to_bits()))
     }
 
+    /// At most 2.5e-7 from the true values.
+    #[inline(always)]
+    fn normal<const FMA: bool>(self) -> (f32, f32) {
+        crate::activation::normal32::<FMA>(self)
+    }
+
     /// At most 3 units in the last place from the true value, for small arguments too.
     ///
     /// `tanh x = (e^2x - 1) / (e^2x + 1)`, with `e^2x - 1` computed without the cancellation near zero.
@@ -237,6 +245,10 @@ impl Float for f64 {
     #[inline(always)]
     fn exp_nonpositive<const FMA: bool>(self) -> f64 {
         f64::exp(self)
+    }
+    fn normal<const FMA: bool>(self) -> (f64, f64) {
+        let half = std::f64::consts::FRAC_1_SQRT_2;
+        (0.5 * libm::erfc(-self * half), half / std::f64::consts::PI.sqrt() * f64::exp(-0.5 * self * self))
     }
     #[inline(always)]
     fn tanh(self) -> f64 {

@@ -31,14 +31,18 @@ mod float;
 #[macro_use]
 mod simd;
 
+pub mod activation;
+pub mod attend;
 pub mod cell;
 pub mod decoder;
+pub mod dropout;
 pub mod gemm;
 pub mod loss;
 pub mod map;
 pub mod norm;
 pub mod optim;
 pub mod pairs;
+pub mod rotary;
 pub mod scan;
 pub mod segment;
 pub mod streaming;

@@ -45,14 +45,18 @@ fn check_layer_norm<T: Float>(rows: usize, cols: usize, seed: u64) {
             d_shift64[j] += dy[j];
         }
     }
-    let (mut y, mut normal, mut inverse) = (T::zeros(x.len()), T::zeros(x.len()), T::zeros(rows));
-    norm::layer_norm_forward(&x, &scale, &shift, T::from_f64(epsilon), &mut y, &mut normal, &mut inverse);
+    let (mut y, mut kept) = (T::zeros(x.len()), vec![[T::ZERO; 2]; rows]);
+    norm::layer_norm_forward(&x, &scale, &shift, T::from_f64(epsilon), &mut y, &mut kept);
     assert_close("layer norm", &y, &y64);
-    let (mut dx, mut d_scale, mut d_shift) = (before, T::zeros(cols), T::zeros(cols));
-    norm::layer_norm_backward(&normal, &inverse, &scale, &dy, &mut dx, &mut d_scale, &mut d_shift);
+    let (mut dx, mut d_scale, mut d_shift) = (before.clone(), T::zeros(cols), T::zeros(cols));
+    norm::layer_norm_backward(&x, &kept, &scale, &dy, true, &mut dx, &mut d_scale, &mut d_shift);
     assert_close("layer norm backward", &dx, &dx64);
     assert_close("its scale", &d_scale, &d_scale64);
     assert_close("its shift", &d_shift, &d_shift64);
+    // Written instead of added, the gradient of the row alone is left.
+    norm::layer_norm_backward(&x, &kept, &scale, &dy, false, &mut dx, &mut d_scale, &mut d_shift);
+    let alone: Vec<f64> = dx64.iter().zip(as_f64(&before)).map(|(all, before)| all - before).collect();
+    assert_close("layer norm backward, alone", &dx, &alone);
 }
 
 /// Attention of some queries over the sequences of `lengths`: scores by dot product and by `v . tanh(q + k)`, and the mix of values.

@@ -94,7 +94,10 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut ChaCha8Rng) {
         0 if at < input.len() => input[at] ^= 1 << rng.random_range(0..8),
         1 if at < input.len() => input[at] = rng.random(),
         2 => drop(input.drain(at..end)),
-        3 => insert(input, at, &input[at..end].to_vec()),
+        3 => {
+            let piece = input[at..end].to_vec();
+            insert(input, at, &piece);
+        }
         4 => input.truncate(at),
         // A piece of another seed.
         5 => {

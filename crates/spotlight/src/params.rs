@@ -531,7 +531,7 @@ mod tests {
         // What is left over from the step before counts for nothing.
         b.add_rows(1, &[2], &[7.0, 7.0]);
         a.add_touched(&b);
-        assert_eq!(a.touched(), [6..8]);
+        assert_eq!(a.touched(), vec![6..8; 1]);
         assert_eq!(a.flat().iter().sum::<f32>(), 14.0);
     }
 }

@@ -19,6 +19,7 @@ mod sample_files;
 mod search;
 mod streaming;
 mod training;
+mod transformer;
 mod view;
 mod view_page;
 mod weights;

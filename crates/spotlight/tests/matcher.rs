@@ -1,9 +1,9 @@
 //! The matcher of `examples/matcher.rs`: its softmax by recurrence is the built-in one, and it learns.
 
 #[path = "../examples/matcher.rs"]
-mod matcher;
+mod example;
 
-use matcher::Side;
+use example::Side;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use spotlight::Result;
@@ -29,7 +29,7 @@ fn measure(lengths: &[usize], size: f64, weigh: impl Fn(&Tape<f64>, Var, &Axis) 
 fn softmax_by_recurrence_is_softmax() {
     for lengths in [&[3, 0, 1, 7, 2][..], &[1], &[0, 0], &[], &[40, 1, 1]] {
         for size in [1.0, 30.0, 1e4] {
-            let (by_recurrence, slopes) = measure(lengths, size, matcher::attention);
+            let (by_recurrence, slopes) = measure(lengths, size, example::attention);
             let (built_in, built_in_slopes) = measure(lengths, size, |t, z, _| t.softmax(z));
             for (name, got, want) in [("weight", by_recurrence, built_in), ("gradient", slopes, built_in_slopes)] {
                 for (i, (got, want)) in got.iter().zip(&want).enumerate() {

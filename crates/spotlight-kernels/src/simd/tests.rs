@@ -4,12 +4,15 @@ use std::cell::{Cell as Flag, RefCell};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::activation::Activation;
+use crate::attend::{Attend, Columns, Meeting};
 use crate::cell::Cell;
+use crate::dropout::Dropout;
 use crate::gemm::{Packed, View, product, product_packed};
 use crate::pairs::{self, Heads, Span};
 use crate::scan::{self, Kept, Saved, Steps};
 use crate::streaming::{self, Gradients, KEPT, Layout, Tables};
-use crate::{Float, loss, map, optim, segment};
+use crate::{Float, activation, attend, loss, map, norm, optim, segment};
 
 thread_local! {
     /// Whether this thread takes the baseline versions.
@@ -71,11 +74,57 @@ fn all<T: Float>() {
         loss::log_softmax(&mut row);
         row
     });
+    layers::<T>();
     maps::<T>();
     optimisers::<T>();
     attention::<T>();
     agree::<T>("streaming", || whole_streaming(false));
     agree::<T>("streaming, causal", || whole_streaming(true));
+}
+
+/// What a Transformer is made of beside products.
+fn layers<T: Float>() {
+    agree::<T>("layer norm", || {
+        let (x, scale, mut y, mut kept) = (numbers::<T>(1, 3 * 37), numbers::<T>(2, 37), T::zeros(3 * 37), [[T::ZERO; 2]; 3]);
+        norm::layer_norm_forward(&x, &scale, &scale, T::from_f64(1e-5), &mut y, &mut kept);
+        let (mut dx, mut d) = (T::zeros(3 * 37), T::zeros(2 * 37));
+        let (d_scale, d_shift) = d.split_at_mut(37);
+        norm::layer_norm_backward(&x, &kept, &scale, &numbers(3, 3 * 37), false, &mut dx, d_scale, d_shift);
+        [y, dx, d].concat()
+    });
+    for kind in [Activation::Relu, Activation::Gelu] {
+        agree::<T>("activation", || {
+            let (mut y, mut slopes, mut d) = (numbers::<T>(1, 50), T::zeros(50), numbers::<T>(2, 50));
+            let dropout = Some(Dropout::new(7, 0.3));
+            activation::forward(kind, dropout, 5, &mut y, &mut slopes);
+            activation::backward(kind, dropout, &y, &slopes, &mut d);
+            [y, slopes, d].concat()
+        });
+    }
+    agree::<T>("attention with weights", || whole_attention());
+}
+
+/// Two heads of 19 features, three causal queries, five keys: weights, context and gradients.
+fn whole_attention<T: Float>() -> Vec<T> {
+    let (queries, keys, width) = (3, 5, 2 * 19);
+    let (q, k, dc) = (numbers::<T>(1, queries * width), numbers::<T>(2, keys * width), numbers::<T>(3, queries * width));
+    let columns = |table| Columns { table, stride: width, first: 0 };
+    let attend = Attend {
+        shape: Heads { heads: 2, size: 19 },
+        scale: T::from_f64(0.2),
+        causal: true,
+        dropout: Some(Dropout::new(7, 0.3)),
+        queries: columns(&q),
+        keys: columns(&k),
+        values: columns(&k),
+    };
+    let meeting = Meeting { query: 0, queries, key: 0, keys };
+    let (mut weights, mut context) = (T::zeros(meeting.weights(2)), T::zeros(queries * width));
+    attend::forward(attend, meeting, 0, &mut weights, &mut context);
+    let (mut dq, mut dk, mut dv) = (T::zeros(queries * width), T::zeros(keys * width), T::zeros(keys * width));
+    let to = attend::Gradients { queries: &mut dq, keys: &mut dk, values: &mut dv };
+    attend::backward(attend, meeting, 0, &weights, &[], &dc, to, &mut T::zeros(keys));
+    [weights, context, dq, dk, dv].concat()
 }
 
 fn products<T: Float>() {

@@ -244,13 +244,14 @@ impl RecurrentDecoder {
             _ => None,
         };
         let parts = Parts {
+            step: 0,
             layers: given(states)?,
             memories: if self.config.cell.has_memory() { given(memories)? } else { Vec::new() },
             fed: self.config.input_feeding.then(|| tape.zeros(rows, h)),
             previous,
             coverage: (self.config.coverage != Coverage::Off).then(over_memory),
         };
-        Ok(parts.joined(0))
+        Ok(parts.joined())
     }
 
     /// One step of every hypothesis: `y` is the unit before, `items` the sequence of the memory that each belongs to. Several may belong to one.
@@ -270,18 +271,17 @@ impl RecurrentDecoder {
         items: &[usize],
         normaliser: Option<Normaliser>,
     ) -> Result<Stepped> {
-        let (step, before) = (before.step, self.parts(before)?);
-        let before = &before;
+        let before = &self.parts(before)?;
         let attention =
             self.attention.clone().map(|attention| Attention { normaliser: normaliser.unwrap_or(attention.normaliser), ..attention });
-        let look =
-            |query: Var| attention.as_ref().map(|attention| self.look(tape, attention, query, step, before, memory, items)).transpose();
+        let look = |query: Var| attention.as_ref().map(|attention| self.look(tape, attention, query, before, memory, items)).transpose();
         let moved = match self.config.order {
             Order::Bahdanau => bahdanau::step(self, tape, y, before, memory, look)?,
             Order::Luong => luong::step(self, tape, y, before, look)?,
         };
         let look = moved.look;
         let state = Parts {
+            step: before.step + 1,
             layers: moved.run.layers.iter().map(|layer| layer.last).collect(),
             memories: moved.run.layers.iter().filter_map(|layer| layer.memory).collect(),
             fed: before.fed.and(Some(moved.readout)),
@@ -289,7 +289,7 @@ impl RecurrentDecoder {
             coverage: look.as_ref().and_then(|look| look.coverage),
         };
         Ok(Stepped {
-            state: state.joined(step + 1),
+            state: state.joined(),
             readout: tape.dropout(moved.readout, self.config.dropout)?,
             context: look.as_ref().map(|look| look.context),
             weights: look.as_ref().map(|look| look.weights),
@@ -304,12 +304,11 @@ impl RecurrentDecoder {
         tape: &Tape<T>,
         attention: &Attention,
         query: Var,
-        step: usize,
         before: &Parts,
         memory: &Memory,
         items: &[usize],
     ) -> Result<Look> {
-        let mut question = Question::of_items(Some(query), items, &memory.axis, step)?;
+        let mut question = Question::of_items(Some(query), items, &memory.axis, before.step)?;
         question.previous = before.previous.map(|rows| to_pairs(tape, rows, &question.pairs)).transpose()?;
         let covered = before.coverage.map(|rows| to_pairs(tape, rows, &question.pairs)).transpose()?;
         question.coverage = covered;
@@ -358,6 +357,7 @@ impl RecurrentDecoder {
         let mut rest = state.tables.iter().copied();
         let mut next = |count: usize| rest.by_ref().take(count).collect::<Vec<Var>>();
         Ok(Parts {
+            step: state.step,
             layers: next(layers),
             memories: next(memories),
             fed: next(has(fed)).pop(),
@@ -427,6 +427,8 @@ impl RecurrentDecoder {
 
 /// The tables of a [`State`], by name.
 pub(super) struct Parts {
+    /// Steps taken.
+    step: usize,
     /// The state of each layer, bottom first.
     pub(super) layers: Vec<Var>,
     /// The cell state of each layer of an LSTM.
@@ -440,9 +442,9 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    fn joined(self, step: usize) -> State {
+    fn joined(self) -> State {
         let tables = self.layers.into_iter().chain(self.memories).chain(self.fed).chain(self.previous).chain(self.coverage).collect();
-        State { step, tables }
+        State { step: self.step, tables }
     }
 }
 

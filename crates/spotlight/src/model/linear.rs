@@ -196,7 +196,6 @@ fn descent(slope: &[f64], pairs: &VecDeque<(Vec<f64>, Vec<f64>, f64)>) -> Vec<f6
 mod tests {
     use super::*;
 
-    /// scikit-learn: LogisticRegression(C=2, tol=1e-10).fit(x, y) with x = [[1,0],[0,1],[1,1],[2,1],[0,0]].
     fn vectors() -> Vec<Sparse> {
         vec![vec![(0, 1.0)], vec![(1, 1.0)], vec![(0, 1.0), (1, 1.0)], vec![(0, 1.0), (0, 1.0), (1, 1.0)], vec![]]
     }
@@ -227,10 +226,10 @@ mod tests {
         let problem = Problem { vectors: &vectors(), answers: &[0, 1, 2, 1, 2], places: 2, columns: 3, penalty: 0.5 };
         let w: Vec<f64> = (0..9).map(|i| (i as f64 * 0.7).sin()).collect();
         let slope = problem.at(&w).1;
-        for i in 0..9 {
+        for (i, &slope) in slope.iter().enumerate() {
             let moved = |by: f64| problem.at(&w.iter().enumerate().map(|(j, &x)| if i == j { x + by } else { x }).collect::<Vec<_>>()).0;
             let numeric = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-            assert!((numeric - slope[i]).abs() < 1e-7, "{i}: {numeric} and {}", slope[i]);
+            assert!((numeric - slope).abs() < 1e-7, "{i}: {numeric} and {slope}");
         }
     }
 

@@ -5,6 +5,7 @@
 //! `rnn.weight_ih_l0`, `rnn.weight_hh_l0_reverse` and so on.
 
 mod recurrent;
+pub mod transformer;
 
 use spotlight_kernels::Float;
 

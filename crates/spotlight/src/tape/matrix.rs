@@ -137,21 +137,27 @@ impl<'p, T: Float> Tape<'p, T> {
         let (scale, shift) = (self.param(scale), self.param(shift));
         self.expect_shape("layer_norm (scale)", scale, (1, cols))?;
         self.expect_shape("layer_norm (shift)", shift, (1, cols))?;
-        let (mut value, mut normal, mut inverse) = (self.buffer(rows * cols), self.buffer(rows * cols), self.buffer(rows));
+        let (mut value, mut kept) = (self.buffer(rows * cols), self.buffer(2 * rows));
         {
             let (x, scale, shift) = (self.value(x), self.value(scale), self.value(shift));
-            norm::layer_norm_forward(&x, &scale, &shift, T::from_f64(epsilon), &mut value, &mut normal, &mut inverse);
+            norm::layer_norm_forward(&x, &scale, &shift, T::from_f64(epsilon), &mut value, kept.as_chunks_mut().0);
         }
         Ok(self.push(value, rows, cols, self.axis(x), &[x, scale, shift], |_| {
             Box::new(move |back, dy| {
-                let mut dx = back.grads.take(x);
+                let (x_value, scale_value) = (back.values.get(x), back.values.get(scale));
                 let (mut d_scale, mut d_shift) = (T::zeros(cols), T::zeros(cols));
-                norm::layer_norm_backward(&normal, &inverse, back.values.get(scale), dy, &mut dx, &mut d_scale, &mut d_shift);
-                back.grads.put(x, dx);
+                let mut unused = Vec::new();
+                let (dx, add) = if back.grads.wants(x) {
+                    back.grads.write(x)
+                } else {
+                    unused = back.grads.buffer(rows * cols);
+                    (&mut unused[..], false)
+                };
+                norm::layer_norm_backward(x_value, kept.as_chunks().0, scale_value, dy, add, dx, &mut d_scale, &mut d_shift);
                 back.grads.add(scale, &d_scale);
                 back.grads.add(shift, &d_shift);
-                back.grads.recycle(normal);
-                back.grads.recycle(inverse);
+                back.grads.recycle(unused);
+                back.grads.recycle(kept);
             })
         }))
     }

@@ -27,17 +27,22 @@
 //! ```
 
 mod along;
+mod attend;
 mod backward;
 mod bag;
 mod elementwise;
+mod feed_forward;
 mod loss;
 mod matrix;
 mod pool;
 mod recur;
+mod residual;
+mod rotate;
 mod scan;
 
 use std::cell::{Ref, RefCell};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use rand::SeedableRng;
@@ -45,8 +50,10 @@ use rand_chacha::ChaCha8Rng;
 use spotlight_kernels::Float;
 use spotlight_kernels::gemm::{Packed, View, product_packed};
 
+pub(crate) use attend::{Attending, Part, meetings, meetings_of_items};
 pub use backward::{Back, Backward, Grads, Values};
 pub use bag::Bags;
+pub use feed_forward::FeedForwardWeights;
 pub use pool::Pool;
 pub(crate) use recur::{GateGradient, add_initial, copy_rows, fill_rows, scatter_rows, shift_states};
 pub use recur::{Recurrent, States};
@@ -103,14 +110,17 @@ enum Role {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark(usize);
 
+/// What was made once, by what it was made of.
+type Cache<K, V> = RefCell<HashMap<K, Rc<V>>>;
+
 /// What the tape of a search keeps, because the same layers come again and again.
 struct Searching<T> {
     /// Hypotheses that meet one source.
     width: usize,
-    /// Right sides of products that were packed once, by parameter, first column and number of columns.
-    packed: RefCell<HashMap<(Var, usize, usize), Rc<Packed<T>>>>,
+    /// Right sides of products that were packed once, by parameter and part: rows and columns.
+    packed: Cache<(Var, Range<usize>, Range<usize>), Packed<T>>,
     /// Small tables of vectors, all taken through columns of a weight: by table, weight and first column.
-    projected: RefCell<HashMap<(Var, Var, usize), Rc<Vec<T>>>>,
+    projected: Cache<(Var, Var, usize), Vec<T>>,
 }
 
 /// A node whose rows were looked up in a table of vectors.
@@ -157,10 +167,10 @@ impl<'p, T: Float> Tape<'p, T> {
 
     fn make(params: &'p Params<T>, gradients: Option<&'p mut Gradients<T>>, seed: u64, pool: Option<&'p Pool<T>>) -> Self {
         let wanted = gradients.is_some();
-        let gradients = gradients.map(|gradients| {
+        let mut gradients = gradients;
+        if let Some(gradients) = &mut gradients {
             gradients.forget_provisional();
-            gradients
-        });
+        }
         let nodes = params.entries().iter().map(|entry| {
             let (rows, cols) = entry.table();
             Node { value: Value::Own(Vec::new()), rows, cols, axis: None, wanted, backward: None, role: Role::Alone, lookup: None }
@@ -389,14 +399,19 @@ impl<'p, T: Float> Tape<'p, T> {
         }
     }
 
-    /// The columns `from..from + count` of a weight, transposed and packed as the right side of a product; on the tape of a search only, where the same one will be needed again.
+    /// [`Tape::packed_part`] of all rows and the columns `from..from + count`.
     pub(crate) fn packed_columns(&self, weight: Var, from: usize, count: usize) -> Option<Rc<Packed<T>>> {
+        self.packed_part(weight, 0..self.shape(weight).0, from..from + count)
+    }
+
+    /// Part of a weight, transposed and packed as the right side of a product; on the tape of a search only, where the same one will be needed again.
+    pub(crate) fn packed_part(&self, weight: Var, rows: Range<usize>, cols: Range<usize>) -> Option<Rc<Packed<T>>> {
         let searching = self.searching.as_ref().filter(|_| weight.0 < self.params.entries().len())?;
         let make = || {
-            let (rows, width) = self.shape(weight);
-            Rc::new(Packed::new(View::strided(&self.value(weight)[from..], rows, count, width).t()))
+            let width = self.shape(weight).1;
+            Rc::new(Packed::new(View::strided(&self.value(weight)[rows.start * width + cols.start..], rows.len(), cols.len(), width).t()))
         };
-        Some(searching.packed.borrow_mut().entry((weight, from, count)).or_insert_with(make).clone())
+        Some(searching.packed.borrow_mut().entry((weight, rows.clone(), cols.clone())).or_insert_with(make).clone())
     }
 
     /// A buffer of `len` numbers of arbitrary content.

@@ -33,6 +33,7 @@ import layers
 import losses
 import optim
 import recurrent
+import transformer
 
 
 
@@ -42,7 +43,7 @@ def attention(topic):
         yield from part.cases(topic)
 
 
-TOPICS = {**recurrent.TOPICS, **layers.TOPICS, **losses.TOPICS, **optim.TOPICS, "attention": attention, **decoder.TOPICS}
+TOPICS = {**recurrent.TOPICS, **layers.TOPICS, **losses.TOPICS, **optim.TOPICS, "attention": attention, **decoder.TOPICS, **transformer.TOPICS}
 FOLDER = pathlib.Path(__file__).parent
 
 

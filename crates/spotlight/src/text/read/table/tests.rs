@@ -251,7 +251,8 @@ fn lines_to_answer_are_results_of_their_own() {
 
 #[test]
 fn candidates_may_have_a_mark_or_none() {
-    let read = |contents: &str, id_column| -> Vec<Result<(Option<String>, String, String), String>> {
+    type Candidate = (Option<String>, String, String);
+    let read = |contents: &str, id_column| -> Vec<Result<Candidate, String>> {
         let rows = Table::new(contents.as_bytes(), "-", &TableFormat::default()).candidates(id_column).unwrap();
         rows.map(|row| row.map(|q| (q.id, q.question, q.answer)).map_err(|error| error.to_string())).collect()
     };
