@@ -1,6 +1,6 @@
 //! From a recipe and files of examples to a model that has learnt, for any task.
 //!
-//! The steps in order: [`files`] says what is to be read; [`Begun::new`] reads it, chooses what the recipe leaves open, and writes the frame of the model;
+//! The steps in order: [`Task::files`](super::Task::files) says what is to be read; [`Begun::new`] reads it, chooses what the recipe leaves open, and writes the frame of the model;
 //! [`Training::run`] learns.
 
 use std::path::Path;
