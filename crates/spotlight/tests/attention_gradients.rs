@@ -119,7 +119,7 @@ fn pooling() {
                 let memory = c.input(axis.rows(), 3);
                 check(c, |t| {
                     let pooled = pool.forward(t, t.on_axis(t.param(memory), &axis)?, None)?;
-                    assert_eq!(t.shape(pooled.context).1, pool.width(3));
+                    assert_eq!(t.shape(pooled.context).1, pool.width());
                     side_by_side(t, &[pooled.context, pooled.weights])
                 });
             }
