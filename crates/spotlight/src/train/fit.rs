@@ -39,37 +39,46 @@ use crate::folder;
 use crate::params::Params;
 use crate::{Error, Result};
 
-/// Trains with the defaults of [`Fit`]: Adam, a rate that rises and then falls to nothing, at most 60 epochs, no more when `dev` has not improved ten times in a row.
+/// Trains with the defaults of [`Fit`]: Adam, a rate that rises and then falls to nothing, as many epochs as make a thousand steps (but ten at least), no more when
+/// `dev` has not improved ten times in a row.
 ///
 /// The weights that did best on `dev` are left in `params`.
 pub fn fit<L: Learner>(learner: &L, params: &mut Params<f32>, train: &[L::Example], dev: &[L::Example]) -> Result<Outcome> {
     Fit::new().run(learner, params, train, dev)
 }
 
+/// Steps of a run whose epochs nobody has chosen.
+const STEPS: u64 = 1000;
+/// Evaluations of such a run, about.
+const EVALUATIONS: u64 = 50;
+
 /// Training in one call, with something other than the defaults.
 #[derive(Default)]
 pub struct Fit<'a> {
     settings: TrainSettings,
+    /// Whether the settings are to be taken as they are.
+    given: bool,
+    epochs: Option<u64>,
     seed: u64,
     folder: Option<&'a Path>,
     tell: Option<&'a mut dyn FnMut(&Evaluation)>,
 }
 
 impl<'a> Fit<'a> {
-    /// The defaults: those of [`TrainSettings`], with the mean loss as what decides which weights are best.
+    /// The defaults: those of [`TrainSettings`], with the mean loss as what decides which weights are best, and a course that suits the number of examples.
     pub fn new() -> Self {
         Fit { seed: 1, ..Self::default() }
     }
 
-    /// All settings at once, such as a recipe's.
+    /// All settings at once, such as a recipe's. They are taken as they are.
     pub fn settings(mut self, settings: &TrainSettings) -> Self {
-        self.settings = settings.clone();
+        (self.settings, self.given) = (settings.clone(), true);
         self
     }
 
     /// Passes over the training examples, at most.
     pub fn epochs(mut self, epochs: u64) -> Self {
-        self.settings.epochs = epochs;
+        self.epochs = Some(epochs);
         self
     }
 
@@ -105,19 +114,32 @@ impl<'a> Fit<'a> {
 
     /// Trains, and leaves the weights that did best on `dev` in `params`.
     pub fn run<L: Learner>(self, learner: &L, params: &mut Params<f32>, train: &[L::Example], dev: &[L::Example]) -> Result<Outcome> {
-        self.settings.check()?;
+        let settings = self.course(train.iter().map(|example| learner.lengths(example).positions()).sum());
+        settings.check()?;
         let passing = if self.folder.is_none() { Some(Passing::new()?) } else { None };
         let folder = self.folder.or(passing.as_ref().map(|passing| passing.0.as_path())).unwrap_or(Path::new("."));
         let folder = folder::claim(folder, true)?.begin(|_| Ok(()))?;
         let run = Run {
             folder: &folder,
-            settings: &self.settings,
+            settings: &settings,
             seed: self.seed,
             fingerprint: String::new(),
             checkpoint_every: CHECKPOINT_EVERY,
             stop: &AtomicBool::new(false),
         };
         run.train(learner, params, train, dev, &mut Told(self.tell))
+    }
+
+    /// The settings, with what nobody has chosen suited to this many positions of training examples: a few examples need many epochs, and no evaluation after each.
+    fn course(&self, positions: usize) -> TrainSettings {
+        let mut settings = self.settings.clone();
+        if !self.given {
+            let steps = positions.div_ceil(settings.batch.max(1)).max(1) as u64;
+            settings.epochs = self.epochs.unwrap_or((STEPS / steps).max(10));
+            settings.warmup = settings.warmup.min(settings.epochs * steps / 10);
+            settings.every = settings.epochs.div_ceil(EVALUATIONS).max(1);
+        }
+        TrainSettings { epochs: self.epochs.unwrap_or(settings.epochs), ..settings }
     }
 }
 
@@ -192,9 +214,9 @@ mod tests {
         let before = line.measure(&params, &POINTS).unwrap();
         // The mean of (2 x)².
         assert_eq!((before[0].name, before[0].value), ("loss", 4.0 * 15.0 / 4.0));
-        let outcome = Fit::new().rate(0.1).run(&line, &mut params, &POINTS, &POINTS).unwrap();
+        let outcome = fit(&line, &mut params, &POINTS, &POINTS).unwrap();
         assert_ne!(outcome.end, End::Stopped);
-        assert!(line.measure(&params, &POINTS).unwrap()[0].value < before[0].value / 10.0);
+        assert!(line.measure(&params, &POINTS).unwrap()[0].value < before[0].value / 2.0);
     }
 
     #[test]
@@ -211,6 +233,21 @@ mod tests {
         crate::weights::load(&mut kept, &folder.join("model.safetensors")).unwrap();
         assert_eq!(kept.get(id), params.get(line.0));
         assert_eq!(std::fs::read_to_string(folder.join("metrics.jsonl")).unwrap().lines().count(), 7);
+    }
+
+    #[test]
+    fn the_course_suits_the_examples_unless_it_is_given() {
+        let of = |fit: Fit, positions: usize| {
+            let s = fit.course(positions);
+            (s.epochs, s.warmup, s.every)
+        };
+        // 4 positions are one step, 200,000 are a hundred.
+        assert_eq!(of(Fit::new(), 4), (1000, 100, 20));
+        assert_eq!(of(Fit::new(), 200_000), (10, 100, 1));
+        assert_eq!(of(Fit::new().epochs(7), 4), (7, 0, 1));
+        let given = TrainSettings { epochs: 3, ..TrainSettings::default() };
+        assert_eq!(of(Fit::new().settings(&given), 4), (3, given.warmup, given.every));
+        assert_eq!(of(Fit::new().settings(&given).epochs(5), 4), (5, given.warmup, given.every));
     }
 
     #[test]
