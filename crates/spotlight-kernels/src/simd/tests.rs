@@ -12,7 +12,7 @@ use crate::gemm::{Packed, View, product, product_packed};
 use crate::pairs::{self, Heads, Span};
 use crate::scan::{self, Kept, Saved, Steps};
 use crate::streaming::{self, Gradients, KEPT, Layout, Tables};
-use crate::{Float, activation, attend, loss, map, norm, optim, segment};
+use crate::{Float, activation, attend, dropout, loss, map, norm, optim, rotary, segment};
 
 thread_local! {
     /// Whether this thread takes the baseline versions.
@@ -102,6 +102,19 @@ fn layers<T: Float>() {
         });
     }
     agree::<T>("attention with weights", || whole_attention());
+    agree::<T>("dropout", || {
+        let (a, b, dropout) = (numbers::<T>(1, 50), numbers::<T>(2, 50), Dropout::new(7, 0.3));
+        let (mut sum, mut dropped, mut added) = (T::zeros(50), T::zeros(50), numbers::<T>(3, 50));
+        dropout::add_forward(&a, &b, Some(dropout), &mut sum);
+        dropout::apply(dropout, 5, &a, &mut dropped);
+        dropout::add_assign(dropout, &a, &mut added);
+        [sum, dropped, added].concat()
+    });
+    agree::<T>("rotary positions", || {
+        let mut x = numbers::<T>(1, 3 * 8);
+        rotary::rotate(&[0, 2, 1], &numbers(2, 3 * 4), 2, 4, 8, false, &mut x);
+        x
+    });
 }
 
 /// Two heads of 19 features, three causal queries, five keys: weights, context and gradients.
