@@ -1,8 +1,6 @@
 //! Bad input gets a clear message, the right exit code, and loses nothing.
 
-mod common;
-
-use common::{Place, err, feed, out, run, train};
+use crate::common::{Place, command, err, feed, out, run, train};
 
 /// Trains on this content and expects exit code `code` and all of `parts` in the message, and no model.
 fn refused(content: &[u8], code: i32, parts: &[&str]) {
@@ -132,7 +130,7 @@ fn a_full_disk_is_an_error_and_leaves_no_half_file() {
     train(&place, &data, &[]);
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let input = place.write("in.txt", "abc\n");
-    let output = common::command(&place, &["predict", "model", input.to_str().unwrap()]).stdout(full).output().unwrap();
+    let output = command(&place, &["predict", "model", input.to_str().unwrap()]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("space"), "{}", err(&output));
     assert!(!err(&output).contains("panicked"));

@@ -1,8 +1,6 @@
 //! The picture is true: it shows the numbers the model answered with, at the units as they were typed, in every form.
 
-mod common;
-
-use common::{Place, err, feed, out, run};
+use crate::common::{Place, err, feed, out, run};
 use serde_json::Value;
 
 type Weights = Vec<Vec<f32>>;

@@ -1,8 +1,6 @@
 //! Classifiers, matchers and bags from file to picture.
 
-mod common;
-
-use common::{Place, err, feed, out, run};
+use crate::common::{Place, err, feed, out, run};
 use serde_json::Value;
 
 /// Runs and expects success.

@@ -1,11 +1,9 @@
 //! A run killed at any moment resumes to the same end, to the byte; so does one on another number of threads.
 
-mod common;
-
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Place, command, err, run};
+use crate::common::{Place, command, err, out, run};
 
 /// Long enough, about a second, to be disturbed in its midst.
 const SETTINGS: [&str; 8] = [
@@ -146,7 +144,7 @@ fn a_run_that_gets_no_better_stops_early() {
     let extra = ["--set", "train.epochs=500", "--set", "train.patience=2", "--set", "train.rate=1e-9"];
     let output = run(&place, &arguments("model", &extra));
     assert!(output.status.success(), "{}", err(&output));
-    assert!(common::out(&output).contains("no better since"), "{}", common::out(&output));
+    assert!(out(&output).contains("no better since"), "{}", out(&output));
     let lines = std::fs::read_to_string(place.path("model/metrics.jsonl")).unwrap().lines().count();
     assert_eq!(lines, 3, "one evaluation that is the best so far and two that are not better");
 }

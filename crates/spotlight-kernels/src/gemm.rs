@@ -17,11 +17,11 @@ pub const NR: usize = 16;
 /// Most rows of a panel of the left side.
 pub const MR: usize = 6;
 /// Length of the common dimension handled at once: a panel of the right side is then as large as the first-level cache.
-const KC: usize = 512;
+pub const KC: usize = 512;
 /// Rows handled at once: the packed left side then fits the second-level cache.
-const MC: usize = 96;
+pub const MC: usize = 96;
 /// Columns packed at once when the right side is not packed yet.
-const NC: usize = 1024;
+pub const NC: usize = 1024;
 
 /// A matrix somewhere inside a slice.
 #[derive(Clone, Copy, Debug)]

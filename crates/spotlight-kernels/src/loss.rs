@@ -45,6 +45,28 @@ simd! {
     }
 }
 
+simd! {
+    /// Turns the logits of one row into the logarithms of their softmax, in place.
+    pub fn log_softmax<T>(row: &mut [T]) {
+        let mut largest = T::NEG_INFINITY;
+        for &x in row.iter() {
+            largest = T::max(x, largest);
+        }
+        let mut total = 0.0;
+        for chunk in row.chunks(64) {
+            let mut powers = [T::ZERO; 64];
+            for (power, &x) in powers.iter_mut().zip(chunk) {
+                *power = (x - largest).exp_nonpositive::<FMA>();
+            }
+            total += sum(&powers[..chunk.len()]).to_f64();
+        }
+        let shift = largest + T::from_f64(total.ln());
+        for x in row.iter_mut() {
+            *x -= shift;
+        }
+    }
+}
+
 /// The sum, in sixteen lanes.
 #[inline(always)]
 fn sum<T: Float>(x: &[T]) -> T {

@@ -1,11 +1,9 @@
 //! The matrix product against three loops, on shapes around every block and tile size, strided, transposed and added.
 
-mod common;
-
-use common::{as_f64, numbers};
+use crate::common::{as_f64, assert_close, numbers};
 use proptest::prelude::*;
 use spotlight_kernels::Float;
-use spotlight_kernels::gemm::{Packed, View, product, product_packed};
+use spotlight_kernels::gemm::{KC, MC, MR, NC, NR, Packed, View, product, product_packed};
 
 /// A matrix inside a slice that is larger than it.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +45,7 @@ fn around(small: usize, edge: usize) -> impl Strategy<Value = usize> {
 }
 
 prop_compose! {
-    fn shapes()(m in around(20, 120), k in around(20, 384), n in around(40, 1024), gaps in (0usize..3, 0usize..3, 0usize..3),
+    fn shapes()(m in around(3 * MR + 2, MC), k in around(20, KC), n in around(2 * NR + 8, NC), gaps in (0usize..3, 0usize..3, 0usize..3),
                 transposed in any::<(bool, bool)>(), add in any::<bool>(), seed in any::<u64>())
                 -> (Shape, Shape, usize, bool, u64) {
         let a = Shape { rows: m, cols: k, gap: gaps.0, transposed: transposed.0 };
@@ -70,10 +68,10 @@ fn check<T: Float>(a: Shape, b: Shape, stride: usize, add: bool, seed: u64) {
     }
     let mut plain = before.clone();
     product(a.view(&left), b.view(&right), &mut plain, stride, add);
-    common::assert_close("product", &plain, &want);
+    assert_close("product", &plain, &want);
     let mut packed = before.clone();
     product_packed(a.view(&left), &Packed::new(b.view(&right)), &mut packed, stride, add);
-    common::assert_close("product_packed", &packed, &want);
+    assert_close("product_packed", &packed, &want);
     // What a recurrence relies on: packing changes no bit.
     assert!(plain == packed, "packed and not packed differ");
 }
@@ -86,6 +84,16 @@ proptest! {
         check::<f32>(a, b, stride, add, seed % 1000);
         check::<f64>(a, b, stride, add, seed % 1000);
     }
+}
+
+/// More than one block in every direction at once, and a rest behind each.
+#[test]
+fn blocks_of_every_direction_meet() {
+    let (m, k, n) = (MC + MR + 1, 2 * KC + 3, NC + NR + 1);
+    let a = Shape { rows: m, cols: k, gap: 0, transposed: false };
+    let b = Shape { rows: k, cols: n, gap: 0, transposed: true };
+    check::<f32>(a, b, n, false, 1);
+    check::<f64>(a, b, n, true, 2);
 }
 
 #[test]

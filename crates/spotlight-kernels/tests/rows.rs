@@ -1,8 +1,6 @@
 //! What works row by row or number by number against plain loops: losses, layer norm, attention over pairs, optimisers.
 
-mod common;
-
-use common::{as_f64, assert_close, lengths, numbers, offsets};
+use crate::common::{as_f64, assert_close, lengths, numbers, offsets};
 use proptest::prelude::*;
 use spotlight_kernels::pairs::{self, Heads, Span};
 use spotlight_kernels::{Float, loss, map, norm, optim};

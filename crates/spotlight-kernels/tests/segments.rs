@@ -1,8 +1,6 @@
 //! Softmax, log-sum-exp, sums and the largest over a dynamic axis, against plain loops: empty sequences, one long among short ones, scores of any size.
 
-mod common;
-
-use common::{as_f64, assert_close, lengths, numbers, offsets};
+use crate::common::{as_f64, assert_close, lengths, numbers, offsets};
 use proptest::prelude::*;
 use spotlight_kernels::{Float, segment};
 

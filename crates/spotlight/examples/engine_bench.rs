@@ -3,8 +3,9 @@
 
 use std::time::Instant;
 
-use spotlight::attention::{AttentionConfig, Decoder, DecoderConfig, ScoreKind};
+use spotlight::attention::{AttentionConfig, ScoreKind};
 use spotlight::axis::Axis;
+use spotlight::decoder::{DecoderConfig, RecurrentDecoder};
 use spotlight::nn::{Embedding, Linear, Rnn, RnnConfig};
 use spotlight::params::Params;
 use spotlight::tape::{Tape, Var};
@@ -17,7 +18,7 @@ struct Model {
     source: Embedding,
     target: Embedding,
     encoder: Rnn,
-    decoder: Decoder,
+    decoder: RecurrentDecoder,
     composed: bool,
     output: Linear,
 }
@@ -38,7 +39,7 @@ impl Model {
         let encoder = Rnn::new(params, "encoder", RnnConfig::new(Cell::Gru, embedding, hidden));
         let attention = Some(AttentionConfig::new(ScoreKind::Additive));
         let decoder = DecoderConfig { attention, ..DecoderConfig::new(Cell::Gru, embedding, hidden, hidden) };
-        let decoder = Decoder::new(params, "decoder", decoder)?;
+        let decoder = RecurrentDecoder::new(params, "decoder", decoder)?;
         let output = Linear::new(params, "output", 2 * hidden, vocabulary);
         Ok(Model { source, target, encoder, decoder, composed, output })
     }

@@ -5,7 +5,8 @@
 //! 1. [`text`] reads a file and cuts texts into numbered units.
 //! 2. [`axis`] packs sequences of any lengths into one table, without padding.
 //! 3. [`tape`] computes with such tables and sends gradients back; [`params`] holds the numbers that are learnt, [`nn`] the layers made of them.
-//! 4. [`attention`] scores a memory, turns the scores into weights, and mixes the memory by them.
+//! 4. [`encoder`] reads a sequence; [`attention`] scores such a memory, turns the scores into weights, and mixes the memory by them; [`decoder`] writes a sequence and
+//!    looks back at the memory, and [`search`] finds the best one it can write.
 //! 5. [`model`] puts these together: transducer, classifier, matcher, bags. [`train`] teaches them, [`metrics`] measures them.
 //! 6. [`view`] draws where a model looks.
 //!
@@ -59,12 +60,15 @@
 pub mod attention;
 pub mod axis;
 pub mod config;
+pub mod decoder;
+pub mod encoder;
 pub mod error;
 pub mod metrics;
 pub mod model;
 pub mod nn;
 pub mod numeric;
 pub mod params;
+pub mod search;
 pub mod tape;
 pub mod text;
 pub mod train;

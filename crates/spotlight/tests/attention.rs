@@ -4,10 +4,11 @@
 use spotlight::attention::numbers::{Example, Numbers};
 use spotlight::attention::score::Sizes;
 use spotlight::attention::{
-    Attention, AttentionConfig, Baseline, Coverage, Decoder, DecoderConfig, DecoderState, Mask, MultiHead, MultiHeadConfig, Normaliser,
-    Order, Pool, PoolConfig, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind,
+    Attention, AttentionConfig, Baseline, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, PoolConfig, Question, Score, ScoreConfig,
+    ScoreKind, SoftmaxConfig, SoftmaxKind,
 };
 use spotlight::axis::Axis;
+use spotlight::decoder::{Coverage, DecoderConfig, DecoderState, Order, RecurrentDecoder};
 use spotlight::params::{Gradients, Init, Params};
 use spotlight::tape::{Tape, Var};
 use spotlight::{Cell, Float, Result};
@@ -386,7 +387,7 @@ fn a_search_sees_what_teacher_forcing_sees() {
         },
     ] {
         let mut params = Params::<f64>::new(4);
-        let decoder = Decoder::new(&mut params, "decoder", config).unwrap();
+        let decoder = RecurrentDecoder::new(&mut params, "decoder", config).unwrap();
         let (source, target) = (Axis::new([2, 4]), Axis::new([3, 3]));
         let some = |n: usize| (0..n).map(|i| (i as f64 * 1.3).cos()).collect::<Vec<_>>();
         let (rows, ys) = (some(18), some(12));
@@ -433,7 +434,7 @@ fn a_search_walks_where_learning_expects() {
     let mut params = Params::<f64>::new(4);
     let monotonic = AttentionConfig { softmax: SoftmaxKind::Monotonic.into(), ..AttentionConfig::new(ScoreKind::Dot) };
     let config = DecoderConfig { attention: Some(monotonic), ..DecoderConfig::new(Cell::Gru, 2, 3, 3) };
-    let decoder = Decoder::new(&mut params, "decoder", config).unwrap();
+    let decoder = RecurrentDecoder::new(&mut params, "decoder", config).unwrap();
     let tape = Tape::new(&params);
     let source = Axis::new([3]);
     // Only the last row has a product above 0 with the state.
@@ -455,7 +456,7 @@ fn coverage_counts_what_is_looked_at_twice() {
         coverage: Coverage::Penalty,
         ..DecoderConfig::new(Cell::Gru, 2, 3, 3)
     };
-    let decoder = Decoder::new(&mut params, "decoder", config).unwrap();
+    let decoder = RecurrentDecoder::new(&mut params, "decoder", config).unwrap();
     let tape = Tape::new(&params);
     let penalty = |steps: usize| {
         let memory = tape.on_axis(tape.table(2, 3, vec![1.0, 2.0, 3.0, -1.0, 0.5, 0.2]).unwrap(), &Axis::new([2])).unwrap();
@@ -472,7 +473,8 @@ fn coverage_counts_what_is_looked_at_twice() {
 fn rows_nobody_may_look_at_get_nothing_from_a_decoder() {
     for order in [Order::Bahdanau, Order::Luong] {
         let mut params = Params::<f32>::new(4);
-        let decoder = Decoder::new(&mut params, "decoder", DecoderConfig { order, ..DecoderConfig::new(Cell::Gru, 2, 3, 3) }).unwrap();
+        let decoder =
+            RecurrentDecoder::new(&mut params, "decoder", DecoderConfig { order, ..DecoderConfig::new(Cell::Gru, 2, 3, 3) }).unwrap();
         let tape = Tape::new(&params);
         let memory = tape.on_axis(tape.table(4, 3, (0..12).map(|i| i as f32).collect()).unwrap(), &Axis::new([3, 1])).unwrap();
         let memory = decoder.prepare(&tape, memory).unwrap();
@@ -494,7 +496,7 @@ fn dropout_works_while_learning_only() {
         let run = |dropout: f64, learn: bool| {
             let mut params = Params::<f64>::new(4);
             let config = DecoderConfig { order, dropout, ..DecoderConfig::new(Cell::Gru, 2, 50, 3) };
-            let decoder = Decoder::new(&mut params, "decoder", config).unwrap();
+            let decoder = RecurrentDecoder::new(&mut params, "decoder", config).unwrap();
             let mut gradients = Gradients::new(&params);
             let tape = if learn { Tape::training(&params, &mut gradients, 1) } else { Tape::new(&params) };
             let memory = tape.on_axis(tape.table(4, 3, (1..13).map(|i| i as f64).collect()).unwrap(), &Axis::new([3, 1])).unwrap();
@@ -515,7 +517,7 @@ fn wrong_configurations_say_what_is_wrong() {
     let mut n = 0;
     let mut decoder = |config: DecoderConfig| {
         n += 1;
-        Decoder::new(&mut params, &format!("d{n}"), config).map(|_| ()).unwrap_err().to_string()
+        RecurrentDecoder::new(&mut params, &format!("d{n}"), config).map(|_| ()).unwrap_err().to_string()
     };
     let base = DecoderConfig::new(Cell::Gru, 2, 3, 4);
     let with = |attention| DecoderConfig { attention: Some(attention), ..base };

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use spotlight::attention::score::Sizes;
 use spotlight::attention::{
-    Attention, AttentionConfig, Coverage, Decoder, DecoderConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Order, Pool, PoolConfig,
-    Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind, mix,
+    Attention, AttentionConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, PoolConfig, Question, Score, ScoreConfig, ScoreKind,
+    SoftmaxConfig, SoftmaxKind, mix,
 };
 use spotlight::axis::{Axis, Pairs};
+use spotlight::decoder::{Coverage, DecoderConfig, Order, RecurrentDecoder, State};
 use spotlight::params::{Gradients, Init, ParamId, Params};
 use spotlight::tape::{Tape, Var};
 use spotlight::{Cell, Float, Result};
@@ -312,7 +313,7 @@ fn bahdanau<T: Float>(name: &str, cell: Cell) {
         attention: Some(AttentionConfig { score, ..Default::default() }),
         ..DecoderConfig::new(cell, case.number("embed"), case.number("hidden"), case.number("memory"))
     };
-    let decoder = Decoder::new(&mut params, "decoder", config).unwrap();
+    let decoder = RecurrentDecoder::new(&mut params, "decoder", config).unwrap();
     let [y, memory, s0] = ["inputs", "memory", "s0"].map(|name| case.input(&mut params, name));
     let c0 = (cell == Cell::Lstm).then(|| case.input(&mut params, "cell0"));
     case.compare(params, "decoder.", |t| {
@@ -326,12 +327,10 @@ fn bahdanau<T: Float>(name: &str, cell: Cell) {
         let plain = decoder.step_by_step(t, y, &memory, &start)?;
         let mut out = vec![("states", plain.states), ("contexts", plain.contexts.unwrap()), ("weights", plain.weights.unwrap())];
         if cell == Cell::Lstm {
-            let initial = [start.layers[0], start.memories[0]];
-            let run = t.scan(&target, &[y], &initial, |step, y, before| {
-                let mut state = start.clone();
-                (state.layers[0], state.memories[0]) = (before[0], before[1]);
-                let stepped = decoder.step(t, y[0], &state, &memory, step.items)?;
-                Ok(vec![stepped.state.layers[0], stepped.state.memories[0]])
+            // One layer: its state, then its cell state.
+            let run = t.scan(&target, &[y], &start.tables, |step, y, before| {
+                let state = State { step: step.index, tables: before.to_vec() };
+                Ok(decoder.step(t, y[0], &state, &memory, step.items)?.state.tables)
             })?;
             out.push(("cells", run.states[1]));
         }
@@ -357,12 +356,13 @@ fn luong<T: Float>() {
         coverage: Coverage::Off,
         ..DecoderConfig::new(Cell::Gru, case.number("embed"), case.number("hidden"), case.number("memory"))
     };
-    let decoder = Decoder::new(&mut params, "decoder", config).unwrap();
+    let decoder = RecurrentDecoder::new(&mut params, "decoder", config).unwrap();
     let [y, memory, s0, hbar0] = ["inputs", "memory", "s0", "hbar0"].map(|name| case.input(&mut params, name));
     case.compare(params, "decoder.", |t| {
         let memory = decoder.prepare(t, t.on_axis(t.param(memory), &source)?)?;
         let mut start = decoder.start(t, &memory, target.items(), &[t.param(s0)], &[])?;
-        start.fed = Some(t.param(hbar0));
+        // What is fed stands behind the state of the one layer.
+        start.tables[1] = t.param(hbar0);
         let out = decoder.teacher_forced(t, t.on_axis(t.param(y), &target)?, &memory, &start)?;
         let (contexts, weights) = (out.contexts.unwrap(), out.weights.unwrap());
         Ok(vec![("states", out.states), ("contexts", contexts), ("weights", weights), ("attentional", out.readout)])

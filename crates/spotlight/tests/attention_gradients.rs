@@ -1,14 +1,13 @@
 //! Every score, softmax, mix and mechanism against central differences in f64.
 
-mod common;
-
-use common::{Check, check, lengths};
+use crate::common::{Check, check, lengths};
 use spotlight::attention::score::Sizes;
 use spotlight::attention::{
-    AttentionConfig, Coverage, Decoder, DecoderConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Order, Pool, PoolConfig, Question,
-    Score, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind, mix, mix_whole,
+    AttentionConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, PoolConfig, Question, Score, ScoreConfig, ScoreKind,
+    SoftmaxConfig, SoftmaxKind, mix, mix_whole,
 };
 use spotlight::axis::{Axis, Pairs};
+use spotlight::decoder::{Coverage, DecoderConfig, Order, RecurrentDecoder};
 use spotlight::params::Params;
 use spotlight::tape::{Tape, Var};
 use spotlight::{Cell, Result};
@@ -210,7 +209,7 @@ fn decoder(name: &str, config: DecoderConfig, sets: &[Vec<usize>]) {
         let target = Axis::new(lengths.clone());
         let source = Axis::new(lengths.iter().rev().map(|&n| n.min(4)).collect::<Vec<_>>());
         let mut c = Check::new(&format!("{name} {target:?}"));
-        let decoder = Decoder::new(&mut c.params, "decoder", config).unwrap();
+        let decoder = RecurrentDecoder::new(&mut c.params, "decoder", config).unwrap();
         shake(&mut c.params);
         let (y, memory) = (c.input(target.rows(), config.input), c.input(source.rows(), config.memory));
         let mut initial = || (0..config.layers).map(|_| c.input(target.items(), config.hidden)).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
 //! What does not fit is an error that says what does not fit with what. Nothing panics, and nothing empty gives NaN.
 
-use spotlight::attention::AdditiveDecoder;
 use spotlight::axis::{Axis, Pairs};
+use spotlight::decoder::AdditiveDecoder;
 use spotlight::nn::{Embedding, LayerNorm, Linear, Rnn, RnnConfig};
 use spotlight::params::{Gradients, Init, Params};
 use spotlight::tape::{Recurrent, Tape, Var};

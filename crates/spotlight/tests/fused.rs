@@ -1,8 +1,8 @@
 //! Fused nodes against plain twins: the same recurrences, decoder and loss written with small operations and `scan`, in value and in every gradient.
 
 use proptest::prelude::*;
-use spotlight::attention::AdditiveDecoder;
 use spotlight::axis::{Axis, Pairs};
+use spotlight::decoder::AdditiveDecoder;
 use spotlight::nn::Linear;
 use spotlight::params::{Gradients, Init, ParamId, Params};
 use spotlight::tape::{Recurrent, Tape, Var};

@@ -1,10 +1,8 @@
 //! Every operation, layer and loss against central differences in f64.
 
-mod common;
-
-use common::{Check, check, lengths};
-use spotlight::attention::AdditiveDecoder;
+use crate::common::{Check, check, lengths};
 use spotlight::axis::{Axis, Pairs};
+use spotlight::decoder::AdditiveDecoder;
 use spotlight::nn::{LayerNorm, Linear, Rnn, RnnConfig};
 use spotlight::params::{Init, ParamId, Params};
 use spotlight::tape::{Recurrent, Tape, Var};

@@ -1,10 +1,8 @@
 //! The same numbers as PyTorch: values and all gradients, from committed fixtures. f64 within 1e-10, f32 within 1e-5.
 
-mod common;
-
-use common::golden::{Case, cases};
-use spotlight::attention::AdditiveDecoder;
+use crate::common::golden::{Case, cases};
 use spotlight::axis::Axis;
+use spotlight::decoder::AdditiveDecoder;
 use spotlight::nn::{Rnn, RnnConfig};
 use spotlight::params::{Gradients, Init, ParamId, Params};
 use spotlight::tape::{Recurrent, Tape, Var};

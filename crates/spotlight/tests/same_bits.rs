@@ -1,8 +1,8 @@
 //! A seed gives the same bits, whatever the number of threads.
 
 use rayon::ThreadPoolBuilder;
-use spotlight::attention::AdditiveDecoder;
 use spotlight::axis::Axis;
+use spotlight::decoder::AdditiveDecoder;
 use spotlight::nn::{Embedding, LayerNorm, Linear, Rnn, RnnConfig};
 use spotlight::params::{Init, Params};
 use spotlight::tape::{Tape, Var};

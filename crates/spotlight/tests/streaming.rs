@@ -1,8 +1,6 @@
 //! Streaming attention against the plain form it replaces: scores, mask, softmax, mix, one after the other.
 
-mod common;
-
-use common::{Check, check, lengths};
+use crate::common::{Check, check, lengths};
 use proptest::prelude::*;
 use spotlight::attention::{streaming_attention, streaming_weights};
 use spotlight::axis::Axis;

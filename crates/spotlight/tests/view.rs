@@ -1,10 +1,7 @@
 //! The pictures: the same numbers in every form, whatever the labels hold.
 
-#[path = "view/samples.rs"]
-mod samples;
-
-mod view {
-    mod forms;
-    mod numbers;
-    mod text;
-}
+pub mod driver;
+mod forms;
+mod numbers;
+pub mod samples;
+mod text;

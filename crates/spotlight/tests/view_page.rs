@@ -2,12 +2,8 @@
 //!
 //! Skipped, with the reason printed, where ChromeDriver is not installed (Debian: `chromium` and `chromium-driver`).
 
-#[path = "view/driver.rs"]
-mod driver;
-#[path = "view/samples.rs"]
-mod samples;
-
-use driver::Browser;
+use crate::view::driver::{self, Browser};
+use crate::view::samples;
 use serde_json::{Value, json};
 use spotlight::view::{Bag, Match, Matrix, Page, Picture, Shaded, Weighted, html, scale, svg};
 

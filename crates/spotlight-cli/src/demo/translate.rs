@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::attention::Order;
+use spotlight::decoder::Order;
 use spotlight::model::UnitSection;
 use spotlight::model::seq2seq::config::Start;
 use spotlight::model::seq2seq::{Config, Transducer};

@@ -42,7 +42,7 @@ impl AttentionConfig {
     }
 
     /// The projection that the context mixes, if there is one: several heads need one, so that each can choose what to mix.
-    pub(super) fn projected_values(&self, memory: usize) -> Option<usize> {
+    pub(crate) fn projected_values(&self, memory: usize) -> Option<usize> {
         self.values.or((self.heads > 1).then_some(memory))
     }
 
@@ -103,7 +103,7 @@ pub struct MemoryTables<T> {
 
 impl Memory {
     /// A memory that nobody looks at.
-    pub(super) fn unread<T: Float>(tape: &Tape<T>, memory: Var) -> Result<Self> {
+    pub(crate) fn unread<T: Float>(tape: &Tape<T>, memory: Var) -> Result<Self> {
         let axis = tape.need_axis("memory", memory)?;
         Ok(Memory { keys: memory, values: memory, axis, allowed: None })
     }
@@ -119,7 +119,7 @@ impl Memory {
     }
 
     /// Whether some rows are forbidden.
-    pub(super) fn is_masked(&self) -> bool {
+    pub(crate) fn is_masked(&self) -> bool {
         self.allowed.is_some()
     }
 
@@ -206,7 +206,7 @@ impl Attention {
     }
 
     /// Like [`Attention::new`], with a score that reads the coverage.
-    pub(super) fn with_coverage<T: Float>(
+    pub(crate) fn with_coverage<T: Float>(
         params: &mut Params<T>,
         name: &str,
         config: &AttentionConfig,

@@ -9,7 +9,7 @@
 //! [`Attention`] is the three in a row, and a mechanism is one of these with somebody who asks:
 //!
 //! - [`Pool`] asks with nothing, or with a query it learned, and makes one row of a whole sequence;
-//! - [`Decoder`] asks with its state, before each step (Bahdanau) or after it (Luong);
+//! - [`RecurrentDecoder`](crate::decoder::RecurrentDecoder) asks with its state, before each step (Bahdanau) or after it (Luong);
 //! - [`MultiHead`] asks with every row of a sequence, with several heads side by side.
 //!
 //! Pairs are packed: the weights of all queries are one table with a row for each pair and a column for each head, on [`Pairs::axis`]. Nothing is padded,
@@ -43,18 +43,16 @@
 //! [`Pairs::axis`]: crate::axis::Pairs::axis
 
 mod attend;
-mod decoder;
 mod mix;
 mod multihead;
 pub mod numbers;
 mod pool;
-mod rows;
+pub(crate) mod rows;
 pub mod score;
 pub mod softmax;
 mod streaming;
 
 pub use attend::{Attended, Attention, AttentionConfig, Memory, MemoryTables, Question};
-pub use decoder::{AdditiveDecoder, Coverage, Decoded, Decoder, DecoderConfig, DecoderOutput, DecoderState, Order, State, Stepped, Table};
 pub use mix::{mix, mix_whole};
 pub use multihead::{MultiHead, MultiHeadConfig};
 pub use pool::{Pool, PoolConfig, Pooled};

@@ -10,7 +10,7 @@ use crate::axis::Pairs;
 use crate::tape::{Tape, Var};
 
 /// The number of each pair in the row of its query, at the place of its key.
-pub(super) fn to_rows<T: Float>(tape: &Tape<T>, column: Var, pairs: &Pairs) -> Result<Var> {
+pub(crate) fn to_rows<T: Float>(tape: &Tape<T>, column: Var, pairs: &Pairs) -> Result<Var> {
     let width = pairs.keys().steps();
     tape.expect_shape("weights as rows", column, (pairs.axis().rows(), 1))?;
     let mut rows = T::zeros(pairs.queries() * width);
@@ -26,7 +26,7 @@ pub(super) fn to_rows<T: Float>(tape: &Tape<T>, column: Var, pairs: &Pairs) -> R
 }
 
 /// The reverse of [`to_rows`].
-pub(super) fn to_pairs<T: Float>(tape: &Tape<T>, rows: Var, pairs: &Pairs) -> Result<Var> {
+pub(crate) fn to_pairs<T: Float>(tape: &Tape<T>, rows: Var, pairs: &Pairs) -> Result<Var> {
     let width = pairs.keys().steps();
     tape.expect_shape("rows as weights", rows, (pairs.queries(), width))?;
     let mut column = T::zeros(pairs.axis().rows());

@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
 use super::need;
+use crate::Result;
 use crate::axis::Axis;
 use crate::config::ConfigError;
-use crate::nn::{Embedding, Linear, Rnn, RnnConfig};
+use crate::encoder::{AnyEncoder, Encoder, EncoderConfig, EncoderName, Read};
+use crate::nn::{Embedding, RnnConfig};
 use crate::params::Params;
-use crate::tape::{Tape, Var};
+use crate::tape::Tape;
 use crate::text::vectors::WordVectors;
 use crate::text::vocab::UNKNOWN;
 use crate::text::{Tokenizer, UnitKind};
-use crate::{Cell, Result};
 
 /// What `[model]` says of the encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,31 +38,6 @@ pub struct EncoderSection {
     pub word_dropout: f64,
     /// A file of word vectors (word2vec's or GloVe's text format) to begin with; empty for none.
     pub vectors: String,
-}
-
-/// Names of the encoders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EncoderName {
-    /// [`Cell::Tanh`]
-    Rnn,
-    /// [`Cell::Gru`]
-    Gru,
-    /// [`Cell::Lstm`]
-    Lstm,
-    /// `tanh(W x + b)` of each unit on its own.
-    Average,
-}
-
-impl EncoderName {
-    fn cell(self) -> Option<Cell> {
-        match self {
-            EncoderName::Rnn => Some(Cell::Tanh),
-            EncoderName::Gru => Some(Cell::Gru),
-            EncoderName::Lstm => Some(Cell::Lstm),
-            EncoderName::Average => None,
-        }
-    }
 }
 
 impl Default for EncoderSection {
@@ -95,55 +71,39 @@ impl EncoderSection {
 
 /// The layers that read a text.
 #[derive(Clone, Debug)]
-pub struct Encoder {
+pub struct TextEncoder {
     embedding: Embedding,
-    reader: Reader,
+    encoder: AnyEncoder,
     dropout: f64,
     word_dropout: f64,
 }
 
-#[derive(Clone, Debug)]
-enum Reader {
-    Recurrent(Rnn),
-    Average(Linear),
-}
-
-/// Texts that have been read.
-#[derive(Clone, Copy, Debug)]
-pub struct Encoded {
-    /// One row a unit, on the axis of the texts.
-    pub states: Var,
-    /// One row a text: the last state of each direction, zeros for an empty text.
-    pub last: Var,
-}
-
-impl Encoder {
+impl TextEncoder {
     /// Makes the parameters `name.embedding.*` and `name.encoder.*` (without the dot if there is no name) for a vocabulary of `units`.
     pub fn new<T: Float>(params: &mut Params<T>, name: &str, section: &EncoderSection, units: usize) -> Self {
         let name = |part: &str| if name.is_empty() { part.to_string() } else { format!("{name}.{part}") };
         let embedding = Embedding::new(params, &name("embedding"), units, section.embedding);
-        let reader = match section.cell.cell() {
-            Some(cell) => {
-                let shape = RnnConfig {
-                    layers: section.layers,
-                    bidirectional: section.bidirectional,
-                    dropout: section.dropout,
-                    ..RnnConfig::new(cell, section.embedding, section.hidden)
-                };
-                Reader::Recurrent(Rnn::new(params, &name("encoder"), shape))
-            }
-            None => Reader::Average(Linear::new(params, &name("encoder"), section.embedding, section.hidden)),
+        let (input, hidden) = (section.embedding, section.hidden);
+        let config = match section.cell.cell() {
+            Some(cell) => EncoderConfig::Recurrent(RnnConfig {
+                layers: section.layers,
+                bidirectional: section.bidirectional,
+                dropout: section.dropout,
+                ..RnnConfig::new(cell, input, hidden)
+            }),
+            None => EncoderConfig::Average { input, hidden },
         };
-        Encoder { embedding, reader, dropout: section.dropout, word_dropout: section.word_dropout }
+        let encoder = AnyEncoder::new(params, &name("encoder"), config);
+        TextEncoder { embedding, encoder, dropout: section.dropout, word_dropout: section.word_dropout }
     }
 
     /// Features of a state.
-    pub fn width(section: &EncoderSection) -> usize {
-        section.hidden * if section.bidirectional && section.cell != EncoderName::Average { 2 } else { 1 }
+    pub fn width(&self) -> usize {
+        self.encoder.width()
     }
 
     /// Reads texts: `ids` are their units one after the other.
-    pub fn forward<T: Float>(&self, tape: &Tape<T>, ids: &[u32], axis: &Axis) -> Result<Encoded> {
+    pub fn forward<T: Float>(&self, tape: &Tape<T>, ids: &[u32], axis: &Axis) -> Result<Read> {
         let x = if self.word_dropout > 0.0 && tape.is_training() {
             let some: Vec<u32> = ids.iter().map(|&id| if tape.uniform() < self.word_dropout { UNKNOWN } else { id }).collect();
             self.embedding.forward(tape, &some)?
@@ -151,16 +111,7 @@ impl Encoder {
             self.embedding.forward(tape, ids)?
         };
         let x = tape.on_axis(tape.dropout(x, self.dropout)?, axis)?;
-        match &self.reader {
-            Reader::Recurrent(rnn) => {
-                let read = rnn.forward(tape, x)?;
-                Ok(Encoded { states: read.states, last: read.last(tape)? })
-            }
-            Reader::Average(layer) => {
-                let states = tape.tanh(layer.forward(tape, x)?);
-                Ok(Encoded { states, last: tape.last(states)? })
-            }
-        }
+        self.encoder.read(tape, x)
     }
 
     /// Takes the vectors of the vocabulary's words from a file; words that are not in it keep theirs. Returns how many were found.

@@ -102,6 +102,11 @@ impl Rnn {
         Rnn { config, layers }
     }
 
+    /// Ways in which each layer reads: 1, or 2.
+    pub fn directions(&self) -> usize {
+        if self.config.bidirectional { 2 } else { 1 }
+    }
+
     /// Runs over every sequence of `x`, from zeros.
     pub fn forward<T: Float>(&self, tape: &Tape<T>, x: Var) -> Result<RnnOutput> {
         self.forward_from(tape, x, &[], &[])

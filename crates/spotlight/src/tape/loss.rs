@@ -95,8 +95,8 @@ impl<'p, T: Float> Tape<'p, T> {
                 back.grads.recycle(dx);
             })
         });
-        // A loss that nothing is asked of counts zero times; its note must hear of that, too.
-        self.always_note(loss);
+        // A loss that nothing is asked of counts zero times; its backward pass must hear of that, too.
+        self.always_run(loss);
         Ok(loss)
     }
 

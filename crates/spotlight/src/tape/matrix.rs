@@ -1,6 +1,6 @@
 //! Products with weights, embeddings, layer norm.
 
-use spotlight_kernels::gemm::{View, product};
+use spotlight_kernels::gemm::{View, product, product_packed};
 use spotlight_kernels::{Float, map, norm};
 
 use super::{Tape, Var};
@@ -28,10 +28,13 @@ impl<'p, T: Float> Tape<'p, T> {
             let b = self.value(b);
             value.chunks_exact_mut(output.max(1)).for_each(|row| row.copy_from_slice(&b));
         }
-        {
-            let (x, w) = (self.value(x), self.value(w));
-            let right = View::strided(&w[from..], output, input, width).t();
-            product(View::new(&x, rows, input), right, &mut value, output, b.is_some());
+        match self.packed_columns(w, from, input) {
+            Some(packed) => product_packed(View::new(&self.value(x), rows, input), &packed, &mut value, output, b.is_some()),
+            None => {
+                let (x, w) = (self.value(x), self.value(w));
+                let right = View::strided(&w[from..], output, input, width).t();
+                product(View::new(&x, rows, input), right, &mut value, output, b.is_some());
+            }
         }
         let parents: Vec<Var> = [x, w].into_iter().chain(b).collect();
         Ok(self.push(value, rows, output, self.axis(x), &parents, |_| {

@@ -1,9 +1,9 @@
 //! The tape: values, how they came about, and the way back to gradients.
 //!
-//! Values are tables, rows by features, and the rows may belong to a dynamic [`Axis`]. An operation computes its value at once and leaves a
-//! note on the tape how to send a gradient back; [`Tape::backward`] reads the notes in reverse. The hot paths of a model are single notes: a whole
-//! recurrent layer, a whole attention decoder, a whole loss. Small operations exist beside them so that a new cell or a new score can be written in a few
-//! lines.
+//! Values are tables, rows by features, and the rows may belong to a dynamic [`Axis`]. An operation computes its value at once and adds a *node* to the tape: the
+//! value, and the backward pass that sends a gradient on to what it was made of. [`Tape::backward`] visits the nodes in reverse. The hot paths of a model are single
+//! nodes: a whole recurrent layer, a whole attention decoder, a whole loss. Small operations exist beside them so that a new cell or a new score can be written in a
+//! few lines, and [`Tape::operation`] adds one that does not exist yet.
 //!
 //! ```
 //! use spotlight::axis::Axis;
@@ -27,6 +27,7 @@
 //! ```
 
 mod along;
+mod backward;
 mod elementwise;
 mod loss;
 mod matrix;
@@ -35,11 +36,15 @@ mod recur;
 mod scan;
 
 use std::cell::{Ref, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use spotlight_kernels::Float;
+use spotlight_kernels::gemm::{Packed, View};
 
+pub use backward::{Back, Backward, Grads, Values};
 pub use pool::Pool;
 pub(crate) use recur::{GateGradient, add_initial, copy_rows, fill_rows, scatter_rows, shift_states};
 pub use recur::{Recurrent, States};
@@ -51,7 +56,7 @@ use crate::params::{Gradients, ParamId, Params};
 use crate::{Error, Result};
 
 /// A value on a tape. Only meaningful together with its tape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Var(usize);
 
 impl Var {
@@ -61,31 +66,41 @@ impl Var {
     }
 }
 
-/// How a gradient goes back from one value (or a group of values made together) to those it was made of.
-/// It gets the gradient that arrived.
-pub(crate) type Note<'p, T> = Box<dyn FnOnce(&mut Back<'_, '_, T>, &[T]) + 'p>;
-
 struct Node<'p, T> {
-    /// Empty for a parameter: its numbers stay where they are.
-    value: Vec<T>,
+    value: Value<T>,
     rows: usize,
     cols: usize,
     axis: Option<Axis>,
     /// Whether a gradient is of use here.
     wanted: bool,
-    note: Option<Note<'p, T>>,
+    backward: Option<Backward<'p, T>>,
     role: Role,
 }
 
-/// Values are made one by one, or as a group with one note.
+/// Where the numbers of a node are.
+enum Value<T> {
+    /// Here.
+    Own(Vec<T>),
+    /// They are those of another node (or parameter) that came before: the same rows on another axis.
+    Of(Var),
+}
+
+/// Nodes are made one by one, or as a group with one backward pass.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Alone,
-    /// Its note is always run: the first of a group, whose note reads the gradients of the others, or one that has something to take back.
+    /// Its backward pass is always run: the first of a group, which reads the gradients of the others, or one that has something to take back.
     Main,
     /// One of the others.
     Beside,
 }
+
+/// How much of a tape there was, to go back to; see [`Tape::rewind`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark(usize);
+
+/// Right sides of products that were packed once, by parameter, first column and number of columns.
+type PackedWeights<T> = RefCell<HashMap<(Var, usize, usize), Rc<Packed<T>>>>;
 
 /// A record of what was computed, for one batch and one thread.
 pub struct Tape<'p, T: Float> {
@@ -94,6 +109,8 @@ pub struct Tape<'p, T: Float> {
     gradients: Option<RefCell<&'p mut Gradients<T>>>,
     random: RefCell<ChaCha8Rng>,
     pool: Option<&'p Pool<T>>,
+    /// Kept only where the same weights are used again and again: on the tape of a search.
+    packed: Option<PackedWeights<T>>,
 }
 
 impl<'p, T: Float> Tape<'p, T> {
@@ -112,11 +129,17 @@ impl<'p, T: Float> Tape<'p, T> {
         Self::make(params, Some(gradients), seed, Some(pool))
     }
 
+    /// A tape for a search: answers only, the same layers step after step. What a step computed is dropped by [`Tape::rewind`], its memory used again by the next,
+    /// and weights are packed for products once.
+    pub(crate) fn searching(params: &'p Params<T>, pool: &'p Pool<T>) -> Self {
+        Tape { packed: Some(RefCell::default()), ..Self::make(params, None, 0, Some(pool)) }
+    }
+
     fn make(params: &'p Params<T>, gradients: Option<&'p mut Gradients<T>>, seed: u64, pool: Option<&'p Pool<T>>) -> Self {
         let wanted = gradients.is_some();
         let nodes = params.entries().iter().map(|entry| {
             let (rows, cols) = entry.table();
-            Node { value: Vec::new(), rows, cols, axis: None, wanted, note: None, role: Role::Alone }
+            Node { value: Value::Own(Vec::new()), rows, cols, axis: None, wanted, backward: None, role: Role::Alone }
         });
         Tape {
             params,
@@ -124,6 +147,7 @@ impl<'p, T: Float> Tape<'p, T> {
             gradients: gradients.map(RefCell::new),
             random: RefCell::new(ChaCha8Rng::seed_from_u64(seed)),
             pool,
+            packed: None,
         }
     }
 
@@ -203,79 +227,64 @@ impl<'p, T: Float> Tape<'p, T> {
         if rows != axis.rows() {
             return Err(Error::Shape { op: "on_axis", expected: format!("{} rows for {axis:?}", axis.rows()), got: (rows, cols) });
         }
-        let value = self.copy_of(x);
-        Ok(self.push(value, rows, cols, Some(axis.clone()), &[x], |_| Box::new(move |back, dy| back.grads.add(x, dy))))
+        Ok(self.same_rows(x, Some(axis.clone())))
     }
 
     /// The same rows, on no axis: one per item of something else.
     pub fn off_axis(&self, x: Var) -> Var {
-        let (rows, cols) = self.shape(x);
-        let value = self.copy_of(x);
-        self.push(value, rows, cols, None, &[x], |_| Box::new(move |back, dy| back.grads.add(x, dy)))
+        self.same_rows(x, None)
     }
 
-    /// Sends the gradient 1 back from a loss of 1 x 1 and adds what arrives at the parameters to the tape's gradients. Returns the loss.
-    pub fn backward(self, loss: Var) -> Result<f64> {
-        let shape = self.shape(loss);
-        if shape != (1, 1) {
-            return Err(Error::Shape { op: "backward", expected: "a loss of 1 x 1".into(), got: shape });
-        }
-        let value = self.item(loss);
-        self.backward_with(&[(loss, vec![T::ONE])], &[])?;
-        Ok(value)
+    /// The rows of `x` on another axis, or none. Nothing is copied.
+    fn same_rows(&self, x: Var, axis: Option<Axis>) -> Var {
+        let mut nodes = self.nodes.borrow_mut();
+        let Node { rows, cols, wanted, .. } = nodes[x.0];
+        let value = Value::Of(root(&nodes, x));
+        let backward: Option<Backward<'p, T>> =
+            wanted.then(|| Box::new(move |back: &mut Back<'_, '_, T>, dy: &[T]| back.grads.add(x, dy)) as _);
+        nodes.push(Node { value, rows, cols, axis, wanted, backward, role: Role::Alone });
+        Var(nodes.len() - 1)
     }
 
-    /// Sends the given gradients back from several values at once, and returns the gradients that arrive at `inputs` (made by [`Tape::input`]).
-    pub fn backward_with(self, outputs: &[(Var, Vec<T>)], inputs: &[Var]) -> Result<Vec<Vec<T>>> {
-        let Tape { params, nodes, gradients, pool, .. } = self;
-        let nodes = nodes.into_inner();
-        let mut unused = Gradients::new(&Params::new(0));
-        let flat = match gradients {
-            Some(cell) => cell.into_inner(),
-            None => &mut unused,
-        };
-        let sizes = nodes.iter().map(|n| n.rows * n.cols).collect::<Vec<_>>();
-        let wanted = nodes.iter().map(|n| n.wanted).collect();
-        let mut values = Vec::with_capacity(nodes.len());
-        let mut notes = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            values.push(node.value);
-            notes.push((node.note, node.role));
+    /// Adds an operation of your own: `value` has `shape` (rows, columns) and was computed from `parents`; `backward` gets the gradient that arrives at it, of the same shape,
+    /// and adds to the gradients of the parents. It is only kept if a gradient is of use to one of them.
+    ///
+    /// The square of every number, which could as well be `tape.mul(x, x)`:
+    ///
+    /// ```
+    /// # use spotlight::{params::Params, tape::Tape};
+    /// # let params = Params::<f64>::new(0);
+    /// # let tape = Tape::new(&params);
+    /// let x = tape.input(1, 3, vec![1.0, 2.0, 3.0])?;
+    /// let squares = tape.value(x).iter().map(|x| x * x).collect();
+    /// let y = tape.operation(squares, tape.shape(x), tape.axis(x), &[x], move |back, dy| {
+    ///     let dx: Vec<f64> = back.values.get(x).iter().zip(dy).map(|(x, dy)| 2.0 * x * dy).collect();
+    ///     back.grads.add(x, &dx);
+    /// })?;
+    /// assert_eq!(tape.to_vec(y), [1.0, 4.0, 9.0]);
+    /// let loss = tape.sum_all(y)?;
+    /// assert_eq!(tape.backward_with(&[(loss, vec![1.0])], &[x])?, [[2.0, 4.0, 6.0]]);
+    /// # Ok::<(), spotlight::Error>(())
+    /// ```
+    pub fn operation(
+        &self,
+        value: Vec<T>,
+        (rows, cols): Shape,
+        axis: Option<Axis>,
+        parents: &[Var],
+        backward: impl FnOnce(&mut Back<'_, '_, T>, &[T]) + 'p,
+    ) -> Result<Var> {
+        let op = "operation";
+        if rows.checked_mul(cols) != Some(value.len()) {
+            return Err(Error::Shape { op, expected: format!("{} numbers", value.len()), got: (rows, cols) });
         }
-        let local = std::iter::repeat_with(|| None).take(values.len()).collect();
-        let mut grads = Grads { local, flat, params: params.entries().len(), sizes, wanted, pool };
-        for (output, gradient) in outputs {
-            let size = grads.sizes[output.0];
-            if gradient.len() != size {
-                return Err(Error::Shape { op: "backward", expected: format!("{size} gradients"), got: (1, gradient.len()) });
-            }
-            grads.add(*output, gradient);
+        if let Some(axis) = axis.as_ref().filter(|axis| axis.rows() != rows) {
+            return Err(Error::Shape { op, expected: format!("{} rows for {axis:?}", axis.rows()), got: (rows, cols) });
         }
-        let mut found = vec![Vec::new(); inputs.len()];
-        for i in (params.entries().len()..values.len()).rev() {
-            let (note, role) = (notes[i].0.take(), notes[i].1);
-            if role == Role::Beside {
-                continue;
-            }
-            let mut gradient = grads.local[i].take();
-            if gradient.is_none() && (role == Role::Main || inputs.contains(&Var(i))) {
-                gradient = Some(grads.zeros(grads.sizes[i]));
-            }
-            if let Some(gradient) = gradient {
-                if let Some(note) = note {
-                    note(&mut Back { values: Values { values: &values, params }, grads: &mut grads }, &gradient);
-                }
-                match inputs.iter().position(|input| input.0 == i) {
-                    Some(at) => found[at] = gradient,
-                    None => grads.recycle(gradient),
-                }
-            }
-            grads.recycle(std::mem::take(&mut values[i]));
-        }
-        Ok(found)
+        Ok(self.push(value, rows, cols, axis, parents, |_| Box::new(backward)))
     }
 
-    /// Adds a value that was made of `parents`. Its note is only made if a gradient can be of use.
+    /// Adds a node with a value that was made of `parents`. Its backward pass is only made if a gradient can be of use.
     pub(crate) fn push(
         &self,
         value: Vec<T>,
@@ -283,28 +292,52 @@ impl<'p, T: Float> Tape<'p, T> {
         cols: usize,
         axis: Option<Axis>,
         parents: &[Var],
-        note: impl FnOnce(Var) -> Note<'p, T>,
+        backward: impl FnOnce(Var) -> Backward<'p, T>,
     ) -> Var {
         debug_assert_eq!(value.len(), rows * cols);
         let mut nodes = self.nodes.borrow_mut();
         let wanted = parents.iter().any(|p| nodes[p.0].wanted);
-        let note = wanted.then(|| note(Var(nodes.len())));
-        nodes.push(Node { value, rows, cols, axis, wanted, note, role: Role::Alone });
+        let backward = wanted.then(|| backward(Var(nodes.len())));
+        nodes.push(Node { value: Value::Own(value), rows, cols, axis, wanted, backward, role: Role::Alone });
         Var(nodes.len() - 1)
     }
 
-    /// Adds a value that is a by-product of the one before it: its gradient is read by that one's note.
+    /// Adds a value that is a by-product of the one before it: its gradient is read by that one's backward pass.
     pub(crate) fn push_beside(&self, value: Vec<T>, rows: usize, cols: usize, axis: Option<Axis>, main: Var) -> Var {
         let mut nodes = self.nodes.borrow_mut();
         let wanted = nodes[main.0].wanted;
         nodes[main.0].role = Role::Main;
-        nodes.push(Node { value, rows, cols, axis, wanted, note: None, role: Role::Beside });
+        nodes.push(Node { value: Value::Own(value), rows, cols, axis, wanted, backward: None, role: Role::Beside });
         Var(nodes.len() - 1)
     }
 
-    /// Runs the note of a value even if no gradient arrives there; it then gets zeros.
-    pub(crate) fn always_note(&self, x: Var) {
+    /// Runs the backward pass of a node even if no gradient arrives there; it then gets zeros.
+    pub(crate) fn always_run(&self, x: Var) {
         self.nodes.borrow_mut()[x.0].role = Role::Main;
+    }
+
+    /// Where the tape stands, for [`Tape::rewind`].
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.nodes.borrow().len())
+    }
+
+    /// Forgets all nodes added since `mark`, and keeps their memory for the next ones. What refers to them must not be used any more.
+    pub(crate) fn rewind(&self, mark: Mark) {
+        for node in self.nodes.borrow_mut().drain(mark.0..) {
+            if let (Value::Own(value), Some(pool)) = (node.value, self.pool) {
+                pool.put(value);
+            }
+        }
+    }
+
+    /// The columns `from..from + count` of a weight, transposed and packed as the right side of a product; on the tape of a search only, where the same one will be needed again.
+    pub(crate) fn packed_columns(&self, weight: Var, from: usize, count: usize) -> Option<Rc<Packed<T>>> {
+        let cache = self.packed.as_ref().filter(|_| weight.0 < self.params.entries().len())?;
+        let make = || {
+            let (rows, width) = self.shape(weight);
+            Rc::new(Packed::new(View::strided(&self.value(weight)[from..], rows, count, width).t()))
+        };
+        Some(cache.borrow_mut().entry((weight, from, count)).or_insert_with(make).clone())
     }
 
     /// A buffer of `len` numbers of arbitrary content.
@@ -357,123 +390,19 @@ impl<T: Float> std::fmt::Debug for Tape<'_, T> {
 }
 
 fn value_of<'a, T: Float>(nodes: &'a [Node<'_, T>], params: &'a Params<T>, x: Var) -> &'a [T] {
-    if x.0 < params.entries().len() { params.get(ParamId(x.0)) } else { &nodes[x.0].value }
-}
-
-/// What a note sees on the way back.
-pub(crate) struct Back<'b, 'a, T> {
-    pub(crate) values: Values<'b, T>,
-    pub(crate) grads: &'b mut Grads<'a, T>,
-}
-
-/// Values, for notes.
-#[derive(Clone, Copy)]
-pub(crate) struct Values<'b, T> {
-    values: &'b [Vec<T>],
-    params: &'b Params<T>,
-}
-
-impl<'b, T: Float> Values<'b, T> {
-    pub(crate) fn get(&self, x: Var) -> &'b [T] {
-        if x.0 < self.params.entries().len() { self.params.get(ParamId(x.0)) } else { &self.values[x.0] }
+    if x.0 < params.entries().len() {
+        return params.get(ParamId(x.0));
+    }
+    match &nodes[x.0].value {
+        Value::Own(value) => value,
+        Value::Of(other) => value_of(nodes, params, *other),
     }
 }
 
-/// Gradients on their way back, for notes.
-pub(crate) struct Grads<'a, T> {
-    local: Vec<Option<Vec<T>>>,
-    flat: &'a mut Gradients<T>,
-    params: usize,
-    sizes: Vec<usize>,
-    wanted: Vec<bool>,
-    pool: Option<&'a Pool<T>>,
-}
-
-impl<T: Float> Grads<'_, T> {
-    /// Whether a gradient is of use there.
-    pub(crate) fn wants(&self, x: Var) -> bool {
-        self.wanted[x.0]
-    }
-
-    /// The gradient of a value, to add to.
-    pub(crate) fn of(&mut self, x: Var) -> &mut [T] {
-        if x.0 < self.params {
-            return self.flat.add(x.0);
-        }
-        if self.local[x.0].is_none() {
-            self.local[x.0] = Some(self.zeros(self.sizes[x.0]));
-        }
-        self.local[x.0].as_deref_mut().unwrap_or_default()
-    }
-
-    /// The gradient of a value, and whether it holds something to add to; if not, it must be overwritten.
-    pub(crate) fn write(&mut self, x: Var) -> (&mut [T], bool) {
-        if x.0 < self.params {
-            return self.flat.write(x.0);
-        }
-        let add = self.local[x.0].is_some();
-        if !add {
-            self.local[x.0] = Some(self.buffer(self.sizes[x.0]));
-        }
-        (self.local[x.0].as_deref_mut().unwrap_or_default(), add)
-    }
-
-    /// Adds to the gradient of a value, if one is of use there.
-    pub(crate) fn add(&mut self, x: Var, gradient: &[T]) {
-        if self.wants(x) {
-            let (to, add) = self.write(x);
-            if add { spotlight_kernels::map::add_assign(to, gradient) } else { to.copy_from_slice(gradient) }
-        }
-    }
-
-    /// Adds `dy[i]` to row `rows[i]` of a value's gradient, touching no other row.
-    pub(crate) fn add_rows(&mut self, x: Var, rows: &[u32], cols: usize, dy: &[T]) {
-        if x.0 < self.params {
-            return self.flat.add_rows(x.0, rows, dy);
-        }
-        let to = self.of(x);
-        for (&row, dy) in rows.iter().zip(dy.chunks_exact(cols.max(1))) {
-            spotlight_kernels::map::add_assign(&mut to[row as usize * cols..][..cols], dy);
-        }
-    }
-
-    /// Takes a value's gradient out (zeros, if there is none yet) so that several can be written at once; give it back with [`Grads::put`].
-    pub(crate) fn take(&mut self, x: Var) -> Vec<T> {
-        match self.local.get_mut(x.0).and_then(Option::take) {
-            Some(gradient) => gradient,
-            None => self.zeros(self.sizes[x.0]),
-        }
-    }
-
-    /// Gives back what [`Grads::take`] took.
-    pub(crate) fn put(&mut self, x: Var, gradient: Vec<T>) {
-        if x.0 >= self.params && self.local[x.0].is_none() && self.wants(x) {
-            self.local[x.0] = Some(gradient);
-        } else {
-            self.add(x, &gradient);
-            self.recycle(gradient);
-        }
-    }
-
-    /// A buffer of arbitrary content.
-    pub(crate) fn buffer(&self, len: usize) -> Vec<T> {
-        match self.pool {
-            Some(pool) => pool.take(len),
-            None => T::zeros(len),
-        }
-    }
-
-    /// A buffer of zeros.
-    pub(crate) fn zeros(&self, len: usize) -> Vec<T> {
-        let mut buffer = self.buffer(len);
-        buffer.fill(T::ZERO);
-        buffer
-    }
-
-    /// Gives a buffer back for later use.
-    pub(crate) fn recycle(&self, buffer: Vec<T>) {
-        if let Some(pool) = self.pool {
-            pool.put(buffer);
-        }
+/// The node that really holds the numbers of `x`.
+fn root<T>(nodes: &[Node<'_, T>], x: Var) -> Var {
+    match nodes[x.0].value {
+        Value::Own(_) => x,
+        Value::Of(other) => other,
     }
 }

@@ -1,7 +1,9 @@
-//! A recurrent layer over packed sequences as one note on the tape.
+//! A recurrent layer over packed sequences as one node of the tape.
+
+use std::rc::Rc;
 
 use spotlight_kernels::cell::Cell;
-use spotlight_kernels::gemm::{Packed, View, product};
+use spotlight_kernels::gemm::{Packed, View, product, product_packed};
 use spotlight_kernels::scan::{self, Kept, Saved, Steps};
 use spotlight_kernels::{Float, map};
 
@@ -67,11 +69,15 @@ impl<'p, T: Float> Tape<'p, T> {
         copy_rows(&self.value(x), axis.step_rows(reversed), d, &mut xs);
         let mut gates = self.buffer(n * gh);
         fill_rows(&mut gates, &self.value(b_ih));
-        product(View::new(&xs, n, d), View::new(&self.value(w_ih), gh, d).t(), &mut gates, gh, true);
+        let inputs = View::new(&xs, n, d);
+        match self.packed_columns(w_ih, 0, d) {
+            Some(packed) => product_packed(inputs, &packed, &mut gates, gh, true),
+            None => product(inputs, View::new(&self.value(w_ih), gh, d).t(), &mut gates, gh, true),
+        }
         let state0 = self.initial(state, &axis, h);
         let memory0 = if cell.has_memory() { self.initial(memory, &axis, h) } else { Vec::new() };
         let (mut extra, mut states, mut hidden) = (self.buffer(n * eh), self.buffer(n * h), self.buffer(items * gh));
-        let packed = Packed::new(View::new(&self.value(w_hh), gh, h).t());
+        let packed = self.packed_columns(w_hh, 0, h).unwrap_or_else(|| Rc::new(Packed::new(View::new(&self.value(w_hh), gh, h).t())));
         scan::forward(
             cell,
             h,

@@ -1,6 +1,6 @@
 //! How the character forms and small SVGs look, kept as snapshots, and that every form copes with every picture.
 
-use crate::samples::{self, units};
+use super::samples::{self, units};
 use spotlight::view::curves::{Curves, Record};
 use spotlight::view::terminal::{self, Color};
 use spotlight::view::{Bag, Matrix, Page, Picture, ascii, png, svg};

@@ -1,6 +1,6 @@
 //! The numbers in the SVG, the page and the JSON are the ones that were given, bit by bit.
 
-use crate::samples;
+use super::samples;
 use serde_json::Value;
 use spotlight::view::{Matrix, Page, Picture, Weights, html, json, scale, svg};
 

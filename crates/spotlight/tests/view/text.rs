@@ -1,6 +1,6 @@
 //! Hostile text is drawn as text: it ends no element, starts no script, moves no cursor.
 
-use crate::samples;
+use super::samples;
 use spotlight::view::terminal::{self, Color};
 use spotlight::view::{Bag, Match, Matrix, Page, Picture, Shaded, Weighted, ascii, html, json, svg};
 

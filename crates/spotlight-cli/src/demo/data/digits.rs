@@ -31,13 +31,6 @@ pub struct Bag {
     pub positive: bool,
 }
 
-impl Bag {
-    /// The rows that hold a nine.
-    pub fn nines(&self) -> Vec<usize> {
-        (0..self.digits.len()).filter(|&row| self.digits[row] == 9).collect()
-    }
-}
-
 /// Bags to learn from and to test with; every second one is positive, mostly with a single nine.
 pub fn bags(train: usize, test: usize, seed: u64) -> Split<Bag> {
     let mut rng = seeded(seed);
@@ -136,6 +129,11 @@ fn distance_to_segment(point: Point, start: Point, end: Point) -> f32 {
 mod tests {
     use super::*;
 
+    /// The rows that hold a nine.
+    fn nines(bag: &Bag) -> Vec<usize> {
+        (0..bag.digits.len()).filter(|&row| bag.digits[row] == 9).collect()
+    }
+
     #[test]
     fn a_seed_gives_the_same_bags() {
         assert_eq!(bags(10, 4, 1), bags(10, 4, 1));
@@ -151,11 +149,10 @@ mod tests {
             assert_eq!(bag.pictures.len(), bag.digits.len());
             assert!(BAG_SIZES.contains(&bag.digits.len()));
             assert_eq!(bag.positive, bag.digits.contains(&9));
-            assert_eq!(bag.nines().is_empty(), !bag.positive);
             assert!(bag.pictures.iter().flatten().all(|grey| (0.0..=1.0).contains(grey)));
         }
         // The nine stands anywhere, not always first.
-        let places: std::collections::HashSet<_> = split.train.iter().flat_map(Bag::nines).collect();
+        let places: std::collections::HashSet<_> = split.train.iter().flat_map(nines).collect();
         assert!(places.len() >= 10, "{places:?}");
     }
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::model::encoder::{EncoderName, EncoderSection};
+use crate::encoder::EncoderName;
+use crate::model::encoder::EncoderSection;
 use crate::model::head::ClassWeights;
 use crate::model::testing::{check_gradient, fit};
 use crate::text::{UnitKind, UnitSettings};

@@ -12,7 +12,7 @@ use super::config::{Config, Loss, Towers};
 use crate::Result;
 use crate::attention::{Attention, AttentionConfig, Question};
 use crate::axis::Axis;
-use crate::model::encoder::{Encoded, Encoder, EncoderSection};
+use crate::model::encoder::{EncoderSection, TextEncoder};
 use crate::model::pooling::{PooledRows, Pooling};
 use crate::nn::Linear;
 use crate::params::{Init, ParamId, Params};
@@ -37,7 +37,7 @@ pub struct Net {
 /// Reads one side.
 #[derive(Clone, Debug)]
 struct Tower {
-    encoder: Encoder,
+    encoder: TextEncoder,
     dense: Option<Linear>,
 }
 
@@ -73,16 +73,18 @@ pub struct Scored {
 
 impl Tower {
     fn new<T: Float>(params: &mut Params<T>, name: &str, section: &EncoderSection, dense: usize, units: usize) -> Self {
-        let encoder = Encoder::new(params, name, section, units);
-        let dense = (dense > 0).then(|| Linear::new(params, &format!("{name}.dense"), Encoder::width(section), dense));
+        let encoder = TextEncoder::new(params, name, section, units);
+        let dense = (dense > 0).then(|| Linear::new(params, &format!("{name}.dense"), encoder.width(), dense));
         Tower { encoder, dense }
     }
 
-    fn read<T: Float>(&self, tape: &Tape<T>, side: &Side) -> Result<Encoded> {
+    /// States of every unit, and the last state of every text.
+    fn read<T: Float>(&self, tape: &Tape<T>, side: &Side) -> Result<(Var, Var)> {
         let read = self.encoder.forward(tape, &side.ids, &side.axis)?;
+        let (states, last) = (read.states, read.last(tape)?);
         match &self.dense {
-            Some(dense) => Ok(Encoded { states: dense.forward(tape, read.states)?, last: dense.forward(tape, read.last)? }),
-            None => Ok(read),
+            Some(dense) => Ok((dense.forward(tape, states)?, dense.forward(tape, last)?)),
+            None => Ok((states, last)),
         }
     }
 }
@@ -91,12 +93,12 @@ impl Net {
     /// Makes the parameters `question.*` and `answer.*` (`text.*` for shared towers), and those of the score, for a vocabulary of `units`.
     pub fn new<T: Float>(params: &mut Params<T>, config: &Config, units: usize) -> Result<Self> {
         let m = &config.model;
-        let width = if m.dense > 0 { m.dense } else { Encoder::width(&m.encoder) };
         let (question_name, answer_name) = match m.towers {
             Towers::Separate => ("question", "answer"),
             Towers::Shared => ("text", "text"),
         };
         let question = Tower::new(params, question_name, &m.encoder, m.dense, units);
+        let width = if m.dense > 0 { m.dense } else { question.encoder.width() };
         let question_pooling = Pooling::new(params, &format!("{question_name}.attention"), &m.pooling, width)?;
         let answer = match m.towers {
             Towers::Separate => Tower::new(params, answer_name, &m.encoder, m.dense, units),
@@ -120,7 +122,7 @@ impl Net {
     }
 
     /// The layers that hold the units' vectors: one, or one for each side.
-    pub fn encoders(&self) -> [&Encoder; 2] {
+    pub fn encoders(&self) -> [&TextEncoder; 2] {
         [&self.question.encoder, &self.answer.encoder]
     }
 
@@ -133,14 +135,14 @@ impl Net {
         asked_by: &[usize],
         overlap: &[f32],
     ) -> Result<Scored> {
-        let question = self.question.read(tape, questions)?;
-        let question = self.question_pooling.forward(tape, question.states, question.last)?;
+        let (states, last) = self.question.read(tape, questions)?;
+        let question = self.question_pooling.forward(tape, states, last)?;
         let asking = tape.gather(question.context, asked_by)?;
-        let answer = self.answer.read(tape, answers)?;
+        let (states, last) = self.answer.read(tape, answers)?;
         let answer = match &self.answer_pooling {
-            AnswerPooling::Alone(pooling) => pooling.forward(tape, answer.states, answer.last)?,
+            AnswerPooling::Alone(pooling) => pooling.forward(tape, states, last)?,
             AnswerPooling::Asked(attention) => {
-                let memory = attention.prepare(tape, answer.states)?;
+                let memory = attention.prepare(tape, states)?;
                 let items: Vec<usize> = (0..answers.axis.items()).collect();
                 let looked = attention.attend(tape, &memory, &Question::of_items(Some(asking), &items, &answers.axis, 0)?)?;
                 PooledRows { context: looked.context, weights: Some(looked.weights) }

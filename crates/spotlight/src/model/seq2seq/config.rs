@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::attention::{AttentionConfig, Coverage, DecoderConfig, Order, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind};
+use crate::attention::{AttentionConfig, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind};
 use crate::config::ConfigError;
+use crate::decoder::{Coverage, DecoderConfig, Order};
+use crate::encoder::EncoderConfig;
 use crate::model::UnitSection;
 use crate::model::folder::Task;
 use crate::nn::RnnConfig;
+use crate::search::SearchOptions;
 use crate::text::{Pair, UnitKind};
 use crate::train::TrainSettings;
 use crate::{Cell, Result};
@@ -99,6 +102,18 @@ pub struct Search {
     pub coverage_penalty: f64,
     /// Longest answer: this many units for each unit of the source, and 10 more. Set from the training pairs if 0.
     pub max_ratio: f64,
+}
+
+impl From<&Search> for SearchOptions {
+    fn from(search: &Search) -> Self {
+        SearchOptions {
+            beam: search.beam,
+            length_penalty: search.length_penalty,
+            coverage_penalty: search.coverage_penalty,
+            max_ratio: search.max_ratio,
+            ..SearchOptions::GREEDY
+        }
+    }
 }
 
 /// Where a decoder starts.
@@ -271,14 +286,14 @@ impl Config {
         ScoreKind::ALL.iter().copied().find(|s| s.name() == self.model.attention)
     }
 
-    pub(super) fn encoder(&self) -> RnnConfig {
+    pub(super) fn encoder(&self) -> EncoderConfig {
         let m = &self.model;
-        RnnConfig {
+        EncoderConfig::Recurrent(RnnConfig {
             layers: m.encoder_layers,
             bidirectional: m.bidirectional,
             dropout: m.dropout,
             ..RnnConfig::new(m.cell.into(), m.embedding, m.hidden)
-        }
+        })
     }
 
     pub(super) fn decoder(&self) -> DecoderConfig {

@@ -8,10 +8,11 @@ use spotlight_kernels::Float;
 use super::config::Config;
 use super::data::Example;
 use super::net::{Batch, Net};
-use super::search::{SearchOptions, search_all};
-use crate::attention::Coverage;
+use super::write::NetWriter;
+use crate::decoder::Coverage;
 use crate::metrics::{self, Segments, Unit};
 use crate::params::Params;
+use crate::search::{Request, SearchOptions, search};
 use crate::tape::{Tape, Var};
 use crate::text::batch::{Lengths, by_length};
 use crate::text::{Tokenizer, UnitKind};
@@ -117,8 +118,8 @@ impl Learner for Seq2SeqLearner {
             .collect::<Result<Vec<f64>>>()?;
         let targets: usize = examples.iter().map(|e| e.target.len()).sum();
         let mut measures = vec![Measure::falling("loss", losses.iter().sum::<f64>() / targets.max(1) as f64)];
-        let sources: Vec<Vec<u32>> = examples.iter().map(|e| e.source.clone()).collect();
-        let found = search_all(&self.net, params, &sources, &self.search)?;
+        let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
+        let found = search(&NetWriter { net: &self.net, params }, &requests, &self.search)?;
         let texts: Vec<String> = found.iter().map(|h| h.first().map(|h| self.target.decode(&h.ids)).unwrap_or_default()).collect();
         measures.extend(text_measures(examples, &texts, self.target.kind())?);
         Ok(measures)

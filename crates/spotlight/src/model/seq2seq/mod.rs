@@ -1,6 +1,7 @@
 //! Sequence to sequence: from pairs of texts to a model that turns one into the other.
 //!
-//! In the order data meets them: [`config`] (settings), [`data`] (texts to numbers), [`net`] (the network), [`learn`] (loss and measures), [`search`] (answers).
+//! In the order data meets them: [`config`] (settings), [`data`] (texts to numbers), [`net`] (the network), [`learn`] (loss and measures), [`write`](mod@write) (the network
+//! as a [search](crate::search) drives it).
 //! A [`Transducer`] holds them together.
 
 mod answer;
@@ -8,10 +9,10 @@ pub mod config;
 pub mod data;
 pub mod learn;
 pub mod net;
-pub mod search;
 mod task;
 #[cfg(test)]
 mod tests;
+pub mod write;
 
 use std::path::Path;
 
@@ -20,13 +21,16 @@ pub use config::Config;
 pub use data::{Example, Vocabularies};
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
-pub use search::{Hypothesis, SearchOptions};
+pub use write::NetWriter;
+
+pub use crate::search::{Hypothesis, SearchOptions};
 
 use crate::Result;
 use crate::axis::Axis;
 use crate::config::resolve;
 use crate::model::folder;
 use crate::params::Params;
+use crate::search::{Request, search};
 use crate::tape::Tape;
 use crate::text::{Pair, Unit};
 use crate::train::Learner;
@@ -91,6 +95,11 @@ impl Transducer {
         Seq2SeqLearner::new(&self.config, self.net.clone(), self.vocabularies.target.clone())
     }
 
+    /// What a search drives.
+    pub fn writer(&self) -> NetWriter<'_> {
+        NetWriter { net: &self.net, params: &self.params }
+    }
+
     /// The usual search of this model.
     pub fn search_options(&self) -> SearchOptions {
         SearchOptions::from(&self.config.search)
@@ -100,7 +109,8 @@ impl Transducer {
     pub fn answer(&self, sources: &[(&str, Option<&str>)], options: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
-        let found = search::search_all(&self.net, &self.params, &ids, options)?;
+        let requests: Vec<Request> = ids.iter().map(|ids| Request::new(ids)).collect();
+        let found = search(&self.writer(), &requests, options)?;
         Ok(sources
             .iter()
             .zip(&units)
@@ -114,7 +124,7 @@ impl Transducer {
         let units = self.vocabularies.source_units(source, features);
         let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
         let tape = Tape::new(&self.params);
-        let states = self.net.encode(&tape, &ids, &Axis::new([ids.len()]))?.memory.values;
+        let states = self.net.encode(&tape, &ids, &Axis::new([ids.len()]))?.memories[0].values;
         let rows: Vec<Vec<f32>> = tape.value(states).chunks_exact(tape.shape(states).1).map(<[f32]>::to_vec).collect();
         Ok(units.into_iter().zip(rows).collect())
     }

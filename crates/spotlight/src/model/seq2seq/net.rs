@@ -4,45 +4,26 @@ use spotlight_kernels::Float;
 
 use super::config::{Config, Start};
 use super::data::Example;
-use crate::attention::{Decoder, DecoderOutput, Memory, State};
+use crate::Result;
 use crate::axis::Axis;
-use crate::nn::{Embedding, Linear, Rnn};
+use crate::decoder::{AnyDecoder, Begun, Bridge, BridgedDecoder, Decoder, DecoderOutput, RecurrentDecoder};
+use crate::encoder::{AnyEncoder, Encoder};
+use crate::nn::{Embedding, Linear};
 use crate::params::{Init, ParamId, Params};
 use crate::tape::{Tape, Var};
 use crate::text::vocab::START;
-use crate::{Cell, Result};
 
 /// The layers; their numbers are in a [`Params`].
 #[derive(Clone, Debug)]
 pub struct Net {
     source: Embedding,
     target: Embedding,
-    encoder: Rnn,
-    bridge: Bridge,
-    decoder: Decoder,
+    encoder: AnyEncoder,
+    decoder: AnyDecoder,
     /// From what the decoder reads out to the size of a unit's vector, if the output shares those vectors.
     project: Option<Linear>,
     output: (ParamId, Option<ParamId>),
     dropout: f64,
-}
-
-/// From the encoder's last states to the decoder's first.
-#[derive(Clone, Debug)]
-enum Bridge {
-    /// None: the decoder starts from zeros.
-    Absent,
-    /// They are of the same shape: layer by layer, as they are.
-    Same,
-    /// `tanh(W h + b)` of the top layer's last state, one for each layer; and for an LSTM's cell states `W h + b`.
-    Linear { states: Vec<Linear>, memories: Vec<Linear> },
-}
-
-/// A source that has been read, and the decoder's first state.
-pub struct Encoded {
-    /// What the decoder looks at.
-    pub memory: Memory,
-    /// Where it starts.
-    pub start: State,
 }
 
 impl Net {
@@ -51,20 +32,16 @@ impl Net {
         let m = &config.model;
         let source = Embedding::new(params, "source", source_units, m.embedding);
         let target = Embedding::new(params, "target", target_units, m.embedding);
-        let encoder = Rnn::new(params, "encoder", config.encoder());
-        let decoder = Decoder::new(params, "decoder", config.decoder())?;
+        let encoder = AnyEncoder::new(params, "encoder", config.encoder());
+        let recurrent = RecurrentDecoder::new(params, "decoder", config.decoder())?;
         let bridge = if m.start == Start::Zeros {
             Bridge::Absent
         } else if !m.bidirectional && m.encoder_layers == m.decoder_layers {
             Bridge::Same
         } else {
-            let width = m.hidden * if m.bidirectional { 2 } else { 1 };
-            let mut make =
-                |name: &str| (0..m.decoder_layers).map(|l| Linear::new(params, &format!("bridge.{name}.{l}"), width, m.hidden)).collect();
-            let states = make("state");
-            let memories = if Cell::from(m.cell).has_memory() { make("memory") } else { Vec::new() };
-            Bridge::Linear { states, memories }
+            Bridge::linear(params, &recurrent, encoder.width())
         };
+        let decoder = AnyDecoder::Recurrent(BridgedDecoder { bridge, decoder: recurrent });
         let (project, output) = if m.tied {
             let project = Linear::new(params, "project", decoder.readout_size(), m.embedding);
             (Some(project), (target.weight, Some(params.add("output.bias", &[target_units], Init::Zeros))))
@@ -72,26 +49,15 @@ impl Net {
             let output = Linear::new(params, "output", decoder.readout_size(), target_units);
             (None, (output.weight, output.bias))
         };
-        Ok(Net { source, target, encoder, bridge, decoder, project, output, dropout: m.dropout })
+        Ok(Net { source, target, encoder, decoder, project, output, dropout: m.dropout })
     }
 
-    /// Reads sources.
-    pub fn encode<T: Float>(&self, tape: &Tape<T>, ids: &[u32], axis: &Axis) -> Result<Encoded> {
+    /// Reads sources, and stands before the first unit of each.
+    pub fn encode<T: Float>(&self, tape: &Tape<T>, ids: &[u32], axis: &Axis) -> Result<Begun> {
         let x = tape.dropout(self.source.forward(tape, ids)?, self.dropout)?;
-        let read = self.encoder.forward(tape, tape.on_axis(x, axis)?)?;
-        let states = tape.dropout(read.states, self.dropout)?;
-        let memory = self.decoder.prepare(tape, states)?;
-        let (first, memories): (Vec<Var>, Vec<Var>) = match &self.bridge {
-            Bridge::Absent => (Vec::new(), Vec::new()),
-            Bridge::Same => (read.layers.iter().map(|l| l.last).collect(), read.layers.iter().filter_map(|l| l.memory).collect()),
-            Bridge::Linear { states, memories } => {
-                let last = read.last(tape)?;
-                let states = states.iter().map(|l| Ok(tape.tanh(l.forward(tape, last)?))).collect::<Result<_>>()?;
-                (states, memories.iter().map(|l| l.forward(tape, last)).collect::<Result<_>>()?)
-            }
-        };
-        let start = self.decoder.start(tape, &memory, axis.items(), &first, &memories)?;
-        Ok(Encoded { memory, start })
+        let mut read = self.encoder.read(tape, tape.on_axis(x, axis)?)?;
+        read.states = tape.dropout(read.states, self.dropout)?;
+        self.decoder.begin(tape, &read)
     }
 
     /// The vectors of the units before, for the decoder.
@@ -100,14 +66,14 @@ impl Net {
     }
 
     /// The decoder.
-    pub fn decoder(&self) -> &Decoder {
+    pub fn decoder(&self) -> &AnyDecoder {
         &self.decoder
     }
 
     /// Runs over known targets: the rows of `inputs` are the units before.
-    pub fn decode<T: Float>(&self, tape: &Tape<T>, encoded: &Encoded, inputs: &[u32], axis: &Axis) -> Result<DecoderOutput> {
+    pub fn decode<T: Float>(&self, tape: &Tape<T>, begun: &Begun, inputs: &[u32], axis: &Axis) -> Result<DecoderOutput> {
         let y = tape.on_axis(self.embed_targets(tape, inputs)?, axis)?;
-        self.decoder.teacher_forced(tape, y, &encoded.memory, &encoded.start)
+        self.decoder.teacher_forced(tape, y, begun)
     }
 
     /// What the output layer reads.

@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::axis::Axis;
 use crate::model::testing::{check_gradient, fit};
+use crate::search::force;
 use crate::tape::Tape;
 use crate::text::vocab::{END, START, UNKNOWN};
 
@@ -141,7 +142,7 @@ fn a_beam_that_holds_everything_finds_the_best_answer() {
     }
     let best = all.iter().max_by(|a, b| log_prob(a).total_cmp(&log_prob(b))).unwrap();
     let options = SearchOptions { beam: 400, length_penalty: 0.0, ..model.search_options() };
-    let found = &search::search_all(&model.net, &model.params, std::slice::from_ref(&source), &options).unwrap()[0][0];
+    let found = &search(&model.writer(), &[Request::new(&source)], &options).unwrap()[0][0];
     assert!((found.log_prob - log_prob(best)).abs() < 1e-4 || found.ids.len() > 4, "{found:?} instead of {best:?}");
     assert!(found.log_prob >= log_prob(best) - 1e-4);
 }
@@ -226,4 +227,77 @@ fn rows_of_one_source_are_alternatives_or_running_text() {
     // Two sources, one of them right; five rows, two of them right.
     assert_eq!(accuracy("data.alternatives=true"), 0.5);
     assert_eq!(accuracy("data.alternatives=false"), 0.4);
+}
+
+/// Every shape of decoder: the fused one, all looks at once, and step by step for all that needs the step before.
+const DECODERS: [&[&str]; 9] = [
+    &[],
+    &["model.cell=lstm", "model.decoder_layers=2"],
+    &["model.attention=general", "model.heads=2"],
+    &["model.order=luong", "model.attention=general", "model.start=zeros"],
+    &["model.order=luong", "model.input_feeding=true", "model.cell=rnn"],
+    &["model.attention=location"],
+    &["model.coverage=features"],
+    &["model.attention=none", "model.bidirectional=false"],
+    &["model.order=luong", "model.softmax=local-p", "model.attention=dot", "model.bidirectional=false", "model.tied=true"],
+];
+
+#[test]
+fn learning_forcing_and_searching_see_the_same_decoder() {
+    let pairs = reversals(8);
+    for changes in DECODERS {
+        let mut model = Transducer::new(config(&[changes, &["model.dropout=0.0"]].concat()), &pairs).unwrap();
+        model.params.flat_mut().iter_mut().for_each(|x| *x *= 2.0);
+        let ids: Vec<(Vec<u32>, Vec<u32>)> = ["abcd", "d", "bb"]
+            .iter()
+            .zip(["dcb", "", "abcdabcd"])
+            .map(|(s, t)| (model.vocabularies.source.ids(s), model.vocabularies.target.ids(t)))
+            .collect();
+        let asked: Vec<(&[u32], &[u32])> = ids.iter().map(|(s, t)| (s.as_slice(), t.as_slice())).collect();
+        let forced = force(&model.writer(), &asked).unwrap();
+        for ((source, target), forced) in asked.iter().zip(&forced) {
+            // Teacher forcing: what is learnt from.
+            let tape = Tape::new(&model.params);
+            let begun = model.net.encode(&tape, source, &Axis::new(vec![source.len()])).unwrap();
+            let inputs: Vec<u32> = std::iter::once(START).chain(target.iter().copied()).collect();
+            let decoded = model.net.decode(&tape, &begun, &inputs, &Axis::new(vec![inputs.len()])).unwrap();
+            let targets: Vec<u32> = target.iter().copied().chain([END]).collect();
+            let loss = model.net.cross_entropy(&tape, decoded.readout, &targets, 0.0, 1.0).unwrap();
+            assert!((tape.item(loss) + forced.log_prob).abs() < 1e-4, "{changes:?}: {} and {}", tape.item(loss), forced.log_prob);
+            assert_eq!(forced.ids, *target);
+            if let Some(weights) = decoded.weights {
+                let (all, heads) = (tape.to_vec(weights), tape.shape(weights).1);
+                for (row, attention) in forced.attention.iter().enumerate() {
+                    for (j, weight) in attention.iter().enumerate() {
+                        let at = (row * source.len() + j) * heads;
+                        let mean = all[at..at + heads].iter().sum::<f32>() / heads as f32;
+                        assert!((mean - weight).abs() < 1e-5, "{changes:?} [{row}, {j}]: {mean} and {weight}");
+                    }
+                }
+            }
+        }
+        // What a search finds is what forcing says of it; a prefix leads it there.
+        let options = SearchOptions { beam: 3, ..model.search_options() };
+        let requests: Vec<Request> = asked.iter().map(|(source, prefix)| Request { source, prefix }).collect();
+        for ((source, prefix), found) in asked.iter().zip(search(&model.writer(), &requests, &options).unwrap()) {
+            let found = &found[0];
+            assert!(found.ids.starts_with(prefix), "{changes:?}: {:?} does not begin with {prefix:?}", found.ids);
+            let again = &force(&model.writer(), &[(source, &found.ids)]).unwrap()[0];
+            // An answer that was cut for its length has no end.
+            let cut = found.ids.len() + 1 >= (source.len() as f64 * options.max_ratio) as usize + 10;
+            assert!(cut || (again.log_prob - found.log_prob).abs() < 1e-4, "{changes:?}");
+            assert_eq!(again.probabilities.len(), found.probabilities.len());
+        }
+    }
+}
+
+#[test]
+fn draws_of_later_lines_are_draws_of_their_own() {
+    let model = reverser(&[]);
+    let draw = |first: usize| {
+        let options = SearchOptions { n_best: 20, sample: Some((3.0, 1)), first, ..model.search_options() };
+        model.answer(&[("cbad", None)], &options, false).unwrap().remove(0).hypotheses.into_iter().map(|h| h.text).collect::<Vec<_>>()
+    };
+    assert_eq!(draw(512), draw(512));
+    assert_ne!(draw(0), draw(512));
 }

@@ -1,4 +1,4 @@
-//! The whole additive attention decoder under teacher forcing as one note on the tape.
+//! The whole additive attention decoder under teacher forcing as one node of the tape.
 //!
 //! Bahdanau's order: attend with the previous state, then step. The formulas stand in [`spotlight_kernels::decoder`].
 

@@ -4,17 +4,18 @@
 
 use spotlight_kernels::Float;
 
-use super::{Decoder, DecoderOutput, Look, Memory, Moved, State, beside};
+use super::recurrent::{Look, Moved, Parts, RecurrentDecoder, beside};
+use super::{DecoderOutput, State};
 use crate::Result;
-use crate::attention::Question;
+use crate::attention::{Memory, Question};
 use crate::tape::{Tape, Var};
 
 /// One step.
 pub(super) fn step<T: Float>(
-    decoder: &Decoder,
+    decoder: &RecurrentDecoder,
     tape: &Tape<T>,
     y: Var,
-    before: &State,
+    before: &Parts,
     look: impl Fn(Var) -> Result<Option<Look>>,
 ) -> Result<Moved> {
     let run = decoder.rnn.step(tape, beside(tape, &[Some(y), before.fed])?, &before.layers, &before.memories)?;
@@ -25,7 +26,7 @@ pub(super) fn step<T: Float>(
 }
 
 /// `tanh(Wc [c; s])`, or the state alone if nothing was looked at.
-fn combine<T: Float>(decoder: &Decoder, tape: &Tape<T>, state: Var, context: Option<Var>) -> Result<Var> {
+fn combine<T: Float>(decoder: &RecurrentDecoder, tape: &Tape<T>, state: Var, context: Option<Var>) -> Result<Var> {
     match (&decoder.combine, context) {
         (Some(combine), Some(context)) => Ok(tape.tanh(combine.forward(tape, tape.concat(&[context, state])?)?)),
         _ => Ok(state),
@@ -33,7 +34,14 @@ fn combine<T: Float>(decoder: &Decoder, tape: &Tape<T>, state: Var, context: Opt
 }
 
 /// All steps of the cells, then all looks: no step needs the look of another.
-pub(super) fn all_at_once<T: Float>(decoder: &Decoder, tape: &Tape<T>, y: Var, memory: &Memory, start: &State) -> Result<DecoderOutput> {
+pub(super) fn all_at_once<T: Float>(
+    decoder: &RecurrentDecoder,
+    tape: &Tape<T>,
+    y: Var,
+    memory: &Memory,
+    start: &State,
+) -> Result<DecoderOutput> {
+    let start = decoder.parts(start)?;
     let run = decoder.rnn.forward_from(tape, y, &start.layers, &start.memories)?;
     let mut out = DecoderOutput {
         states: run.states,

@@ -4,12 +4,13 @@
 //! state before the step, so that the context enters the cell; [`Order::Luong`] with the state after it, so that the context goes to what is said. See
 //! `bahdanau.rs` and `luong.rs`, one step each.
 //!
-//! [`Decoder::teacher_forced`] runs over known targets: as one fused note where the configuration is Bahdanau's own, all steps at once where no step needs the
-//! attention of another (Luong's order without input feeding), else step by step. [`Decoder::step`] is the one step that a search takes, with one row for each
-//! hypothesis.
+//! [`RecurrentDecoder::teacher_forced`] runs over known targets: as one fused node where the configuration is Bahdanau's own, all steps at once where no step needs the
+//! attention of another (Luong's order without input feeding), else by [`RecurrentDecoder::step`], the one step that a search takes, with one row per hypothesis.
+//! All give the same numbers.
 //!
 //! ```
-//! use spotlight::attention::{AttentionConfig, Decoder, DecoderConfig, Order, ScoreKind};
+//! use spotlight::attention::{AttentionConfig, ScoreKind};
+//! use spotlight::decoder::{DecoderConfig, Order, RecurrentDecoder};
 //! use spotlight::{Cell, axis::Axis, params::Params, tape::Tape};
 //!
 //! let mut params = Params::<f32>::new(1);
@@ -18,7 +19,7 @@
 //!     attention: Some(AttentionConfig::new(ScoreKind::General)),
 //!     ..DecoderConfig::new(Cell::Gru, 2, 4, 3)
 //! };
-//! let decoder = Decoder::new(&mut params, "decoder", config)?;
+//! let decoder = RecurrentDecoder::new(&mut params, "decoder", config)?;
 //! let tape = Tape::new(&params);
 //! let (source, target) = (Axis::new([5, 2]), Axis::new([3, 4]));
 //! let memory = decoder.prepare(&tape, tape.on_axis(tape.zeros(7, 3), &source)?)?;
@@ -37,20 +38,13 @@
 //! # Ok::<(), spotlight::Error>(())
 //! ```
 
-mod bahdanau;
-mod fused;
-mod luong;
-mod state;
-
 use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 use spotlight_kernels::cell::Cell;
 
-pub use fused::{AdditiveDecoder, Decoded};
-pub use state::{DecoderState, State, Table};
-
-use super::rows::{to_pairs, to_rows};
-use super::{Attention, AttentionConfig, Memory, Normaliser, Question, SoftmaxKind};
+use super::{AdditiveDecoder, DecoderOutput, State, Stepped, bahdanau, luong};
+use crate::attention::rows::{to_pairs, to_rows};
+use crate::attention::{Attention, AttentionConfig, Memory, Normaliser, Question, Score, SoftmaxKind};
 use crate::axis::{Axis, Pairs};
 use crate::nn::{Linear, Rnn, RnnConfig, RnnOutput};
 use crate::params::Params;
@@ -81,7 +75,7 @@ pub enum Coverage {
     Features,
 }
 
-/// Shape of a [`Decoder`].
+/// Shape of a [`RecurrentDecoder`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecoderConfig {
     /// Which cell.
@@ -146,14 +140,14 @@ impl DecoderConfig {
     }
 
     /// Features of a context.
-    fn context(&self) -> usize {
+    pub(super) fn context(&self) -> usize {
         self.attention.map_or(0, |attention| attention.projected_values(self.memory).unwrap_or(self.memory))
     }
 }
 
 /// A recurrent decoder with attention.
 #[derive(Clone, Debug)]
-pub struct Decoder {
+pub struct RecurrentDecoder {
     /// Its shape.
     pub config: DecoderConfig,
     /// The cells.
@@ -164,46 +158,9 @@ pub struct Decoder {
     pub combine: Option<Linear>,
 }
 
-/// What a decoder gives over known targets. All but the penalty on the axis of the targets or of its pairs with the memory.
-#[derive(Clone, Debug)]
-pub struct DecoderOutput {
-    /// The state of the top layer at every target position.
-    pub states: Var,
-    /// What the next unit is to be predicted from.
-    pub readout: Var,
-    /// The context at every target position.
-    pub contexts: Option<Var>,
-    /// One row for each pair of a target position and a position of its memory, on the axis of `pairs`; one column a head. In the fused form no gradient goes back through them:
-    /// a loss on the weights themselves needs [`Decoder::step_by_step`].
-    pub weights: Option<Var>,
-    /// Which weight belongs to which pair.
-    pub pairs: Option<Pairs>,
-    /// `Σ min(a, c)` over all pairs, with `c` the sum of the weights before: 0 if nothing is looked at twice. See, Liu and Manning, 2017, equation 12.
-    pub coverage_penalty: Option<Var>,
-    /// The log-probability of each choice, for [`SoftmaxKind::Reinforce`] while learning.
-    pub log_probs: Option<Var>,
-}
-
-/// What one step gives, one row for each hypothesis.
-#[derive(Clone, Debug)]
-pub struct Stepped {
-    /// The new state.
-    pub state: State,
-    /// What the next unit is to be predicted from.
-    pub readout: Var,
-    /// The context.
-    pub context: Option<Var>,
-    /// One row for each pair of a hypothesis and a position of its memory, hypothesis by hypothesis; one column a head.
-    pub weights: Option<Var>,
-    /// `Σ min(a, c)` of each hypothesis, if coverage is kept.
-    pub coverage_penalty: Option<Var>,
-    /// The log-probability of each choice, for [`SoftmaxKind::Reinforce`] while learning.
-    pub log_probs: Option<Var>,
-}
-
 /// What a look at the memory gives, and what it leaves for the next.
-struct Look {
-    context: Var,
+pub(super) struct Look {
+    pub(super) context: Var,
     weights: Var,
     previous: Option<Var>,
     coverage: Option<Var>,
@@ -211,7 +168,7 @@ struct Look {
     log_probs: Option<Var>,
 }
 
-impl Decoder {
+impl RecurrentDecoder {
     /// Makes the parameters: `name.cell.weight_ih_l0` and so on, `name.attention.…`, and in Luong's order `name.combine.weight`.
     pub fn new<T: Float>(params: &mut Params<T>, name: &str, config: DecoderConfig) -> Result<Self> {
         config.check()?;
@@ -233,7 +190,7 @@ impl Decoder {
         };
         let combine = (config.order == Order::Luong && attention.is_some())
             .then(|| Linear::without_bias(params, &format!("{name}.combine"), context + h, h));
-        Ok(Decoder { config, rnn, attention, combine })
+        Ok(RecurrentDecoder { config, rnn, attention, combine })
     }
 
     /// Features of [`DecoderOutput::readout`].
@@ -275,14 +232,14 @@ impl Decoder {
             Some(attention) if attention.looks_back() => Some(over_memory()),
             _ => None,
         };
-        Ok(State {
-            step: 0,
+        let parts = Parts {
             layers: given(states)?,
             memories: if self.config.cell.has_memory() { given(memories)? } else { Vec::new() },
             fed: self.config.input_feeding.then(|| tape.zeros(rows, h)),
             previous,
             coverage: (self.config.coverage != Coverage::Off).then(over_memory),
-        })
+        };
+        Ok(parts.joined(0))
     }
 
     /// One step of every hypothesis: `y` is the unit before, `items` the sequence of the memory that each belongs to. Several may belong to one.
@@ -302,16 +259,18 @@ impl Decoder {
         items: &[usize],
         normaliser: Option<Normaliser>,
     ) -> Result<Stepped> {
+        let (step, before) = (before.step, self.parts(before)?);
+        let before = &before;
         let attention =
             self.attention.clone().map(|attention| Attention { normaliser: normaliser.unwrap_or(attention.normaliser), ..attention });
-        let look = |query: Var| attention.as_ref().map(|attention| self.look(tape, attention, query, before, memory, items)).transpose();
+        let look =
+            |query: Var| attention.as_ref().map(|attention| self.look(tape, attention, query, step, before, memory, items)).transpose();
         let moved = match self.config.order {
             Order::Bahdanau => bahdanau::step(self, tape, y, before, look)?,
             Order::Luong => luong::step(self, tape, y, before, look)?,
         };
         let look = moved.look;
-        let state = State {
-            step: before.step + 1,
+        let state = Parts {
             layers: moved.run.layers.iter().map(|layer| layer.last).collect(),
             memories: moved.run.layers.iter().filter_map(|layer| layer.memory).collect(),
             fed: before.fed.and(Some(moved.readout)),
@@ -319,7 +278,7 @@ impl Decoder {
             coverage: look.as_ref().and_then(|look| look.coverage),
         };
         Ok(Stepped {
-            state,
+            state: state.joined(step + 1),
             readout: tape.dropout(moved.readout, self.config.dropout)?,
             context: look.as_ref().map(|look| look.context),
             weights: look.as_ref().map(|look| look.weights),
@@ -334,11 +293,12 @@ impl Decoder {
         tape: &Tape<T>,
         attention: &Attention,
         query: Var,
-        before: &State,
+        step: usize,
+        before: &Parts,
         memory: &Memory,
         items: &[usize],
     ) -> Result<Look> {
-        let mut question = Question::of_items(Some(query), items, &memory.axis, before.step)?;
+        let mut question = Question::of_items(Some(query), items, &memory.axis, step)?;
         question.previous = before.previous.map(|rows| to_pairs(tape, rows, &question.pairs)).transpose()?;
         let covered = before.coverage.map(|rows| to_pairs(tape, rows, &question.pairs)).transpose()?;
         question.coverage = covered;
@@ -371,6 +331,29 @@ impl Decoder {
         self.step_by_step(tape, y, memory, start)
     }
 
+    /// What is what in a state.
+    pub(super) fn parts(&self, state: &State) -> Result<Parts> {
+        let has = |part: bool| usize::from(part);
+        let layers = self.config.layers;
+        let memories = if self.config.cell.has_memory() { layers } else { 0 };
+        let looks_back = self.attention.as_ref().is_some_and(Attention::looks_back);
+        let (fed, covered) = (self.config.input_feeding, self.config.coverage != Coverage::Off);
+        let expected = layers + memories + has(fed) + has(looks_back) + has(covered);
+        if state.tables.len() != expected {
+            let (what, got) = ("the number of tables in a decoder's state".into(), state.tables.len().to_string());
+            return Err(Error::Value { what, got, expected: expected.to_string() });
+        }
+        let mut rest = state.tables.iter().copied();
+        let mut next = |count: usize| rest.by_ref().take(count).collect::<Vec<Var>>();
+        Ok(Parts {
+            layers: next(layers),
+            memories: next(memories),
+            fed: next(has(fed)).pop(),
+            previous: next(has(looks_back)).pop(),
+            coverage: next(has(covered)).pop(),
+        })
+    }
+
     /// The fused decoder, where it computes what this one does.
     fn fused(&self, memory: &Memory) -> Option<AdditiveDecoder> {
         let (config, attention) = (&self.config, self.attention.as_ref()?);
@@ -382,18 +365,18 @@ impl Decoder {
             && softmax.temperature == 1.0
             && !memory.is_masked();
         match attention.scores[..] {
-            [super::Score::Additive(score)] if plain && score.is_plain() => {
+            [Score::Additive(score)] if plain && score.is_plain() => {
                 Some(AdditiveDecoder { query: score.query.weight, v: score.v, cell: self.rnn.layers[0][0] })
             }
             _ => None,
         }
     }
 
-    /// Like [`Decoder::teacher_forced`], always with one [`Decoder::step`] after the other: slower, and the same numbers.
+    /// Like [`RecurrentDecoder::teacher_forced`], always with one [`RecurrentDecoder::step`] after the other: slower, and the same numbers.
     pub fn step_by_step<T: Float>(&self, tape: &Tape<T>, y: Var, memory: &Memory, start: &State) -> Result<DecoderOutput> {
         let target = tape.need_axis("decoder", y)?;
-        let carried = start.vars();
-        let mut initial = carried.clone();
+        let carried = start.tables.len();
+        let mut initial = start.tables.clone();
         let normaliser = self.attention.as_ref().map(|attention| attention.normaliser);
         let heads = self.attention.as_ref().map_or(0, |attention| attention.scores.len());
         let width = memory.axis.steps() * heads;
@@ -404,9 +387,9 @@ impl Decoder {
         let seen = [(true, self.readout_size()), (looks, context), (looks, width), (covers, 1), (draws, 1)];
         initial.extend(seen.iter().filter(|(wanted, _)| *wanted).map(|(_, cols)| tape.zeros(1, *cols)));
         let run = tape.scan(&target, &[y], &initial, |step, y, before| {
-            let before = start.with_vars(start.step + step.index, &before[..carried.len()]);
+            let before = State { step: start.step + step.index, tables: before[..carried].to_vec() };
             let stepped = self.step_with(tape, y[0], &before, memory, step.items, normaliser)?;
-            let mut after = stepped.state.vars();
+            let mut after = stepped.state.tables;
             after.push(stepped.readout);
             after.extend(stepped.context);
             if let Some(weights) = stepped.weights {
@@ -417,7 +400,7 @@ impl Decoder {
             after.extend(stepped.log_probs);
             Ok(after)
         })?;
-        let mut seen_of = run.states[carried.len()..].iter().copied();
+        let mut seen_of = run.states[carried..].iter().copied();
         let mut next = |wanted: bool| if wanted { seen_of.next() } else { None };
         let readout = next(true).unwrap_or(y);
         let (contexts, rows, penalties, log_probs) = (next(looks), next(looks), next(covers), next(draws));
@@ -435,11 +418,32 @@ impl Decoder {
     }
 }
 
+/// The tables of a [`State`], by name.
+pub(super) struct Parts {
+    /// The state of each layer, bottom first.
+    pub(super) layers: Vec<Var>,
+    /// The cell state of each layer of an LSTM.
+    pub(super) memories: Vec<Var>,
+    /// With input feeding: the combined state of the step before.
+    pub(super) fed: Option<Var>,
+    /// For attention that minds where it looked: the weights of the step before, a row as wide as the longest memory.
+    previous: Option<Var>,
+    /// With coverage: the sum of all weights so far, likewise.
+    coverage: Option<Var>,
+}
+
+impl Parts {
+    fn joined(self, step: usize) -> State {
+        let tables = self.layers.into_iter().chain(self.memories).chain(self.fed).chain(self.previous).chain(self.coverage).collect();
+        State { step, tables }
+    }
+}
+
 /// A step taken: the cells' run, what is read out of it, and the look at the memory.
-struct Moved {
-    run: RnnOutput,
-    readout: Var,
-    look: Option<Look>,
+pub(super) struct Moved {
+    pub(super) run: RnnOutput,
+    pub(super) readout: Var,
+    pub(super) look: Option<Look>,
 }
 
 /// What every head gives, side by side.
@@ -448,18 +452,18 @@ fn each<T: Float>(tape: &Tape<T>, heads: usize, of_head: impl Fn(usize) -> Resul
 }
 
 /// Tables side by side; one alone as it is.
-fn beside<T: Float>(tape: &Tape<T>, parts: &[Option<Var>]) -> Result<Var> {
+pub(super) fn beside<T: Float>(tape: &Tape<T>, parts: &[Option<Var>]) -> Result<Var> {
     let parts: Vec<Var> = parts.iter().flatten().copied().collect();
     if let [one] = parts[..] { Ok(one) } else { tape.concat(&parts) }
 }
 
 /// The top layer of some states.
-fn top(states: &[Var], op: &'static str) -> Result<Var> {
+pub(super) fn top(states: &[Var], op: &'static str) -> Result<Var> {
     states.last().copied().ok_or(Error::Index { op, index: 0, len: 0 })
 }
 
 /// The weights of a whole target, given as numbers.
-fn weights_of<T: Float>(tape: &Tape<T>, target: &Axis, memory: &Memory, weights: Vec<T>) -> Result<(Var, Pairs)> {
+pub(super) fn weights_of<T: Float>(tape: &Tape<T>, target: &Axis, memory: &Memory, weights: Vec<T>) -> Result<(Var, Pairs)> {
     let pairs = Pairs::new(target, &memory.axis)?;
     let weights = tape.on_axis(tape.table(pairs.axis().rows(), 1, weights)?, pairs.axis())?;
     Ok((weights, pairs))

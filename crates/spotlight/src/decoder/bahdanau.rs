@@ -4,16 +4,18 @@
 
 use spotlight_kernels::Float;
 
-use super::{AdditiveDecoder, Decoder, DecoderOutput, Look, Memory, Moved, State, beside, top, weights_of};
+use super::recurrent::{Look, Moved, Parts, RecurrentDecoder, beside, top, weights_of};
+use super::{AdditiveDecoder, DecoderOutput, State};
 use crate::Result;
+use crate::attention::Memory;
 use crate::tape::{Tape, Var};
 
 /// One step.
 pub(super) fn step<T: Float>(
-    decoder: &Decoder,
+    decoder: &RecurrentDecoder,
     tape: &Tape<T>,
     y: Var,
-    before: &State,
+    before: &Parts,
     look: impl Fn(Var) -> Result<Option<Look>>,
 ) -> Result<Moved> {
     let look = look(top(&before.layers, "decoder")?)?;
@@ -23,15 +25,16 @@ pub(super) fn step<T: Float>(
     Ok(Moved { run, readout, look })
 }
 
-/// All steps as one note.
+/// All steps as one node.
 pub(super) fn all_at_once<T: Float>(
-    decoder: &Decoder,
+    decoder: &RecurrentDecoder,
     fused: &AdditiveDecoder,
     tape: &Tape<T>,
     y: Var,
     memory: &Memory,
     start: &State,
 ) -> Result<DecoderOutput> {
+    let start = decoder.parts(start)?;
     let state = top(&start.layers, "decoder")?;
     let out = fused.forward(tape, y, memory.keys, memory.values, state, start.memories.last().copied())?;
     let (weights, pairs) = weights_of(tape, &tape.need_axis("decoder", y)?, memory, out.weights)?;

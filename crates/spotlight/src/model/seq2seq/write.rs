@@ -1,0 +1,60 @@
+//! The network of a transducer as a search drives it.
+
+use super::net::Net;
+use crate::Result;
+use crate::attention::Memory;
+use crate::axis::Axis;
+use crate::decoder::{Decoder, DecoderState};
+use crate::params::Params;
+use crate::search::{Session, Stepped, Writer};
+use crate::tape::{Mark, Pool, Tape};
+use spotlight_kernels::loss::log_softmax;
+
+/// A network and its numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct NetWriter<'m> {
+    /// The layers.
+    pub net: &'m Net,
+    /// Their numbers.
+    pub params: &'m Params<f32>,
+}
+
+impl Writer for NetWriter<'_> {
+    fn begin<'a>(&'a self, sources: &[&[u32]], pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>> {
+        let tape = Tape::searching(self.params, pool);
+        let axis = Axis::new(sources.iter().map(|s| s.len()).collect::<Vec<_>>());
+        let begun = self.net.encode(&tape, &sources.concat(), &axis)?;
+        let state = begun.state.tables(&tape);
+        let mark = tape.mark();
+        Ok(Box::new(NetSession { net: self.net, tape, memories: begun.memories, mark, state, items: (0..sources.len()).collect() }))
+    }
+}
+
+/// The sources stay on the tape; what a step computes is forgotten when the next one begins.
+struct NetSession<'a> {
+    net: &'a Net,
+    tape: Tape<'a, f32>,
+    memories: Vec<Memory>,
+    /// The end of what was computed from the sources alone.
+    mark: Mark,
+    state: DecoderState<f32>,
+    /// The source of each row of the last table.
+    items: Vec<usize>,
+}
+
+impl Session for NetSession<'_> {
+    fn step(&mut self, rows: &[usize], units: &[u32]) -> Result<Stepped> {
+        let tape = &self.tape;
+        tape.rewind(self.mark);
+        self.items = rows.iter().map(|&row| self.items[row]).collect();
+        let before = self.state.gather(rows)?.on(tape)?;
+        let y = self.net.embed_targets(tape, units)?;
+        let stepped = self.net.decoder().step(tape, y, &before, &self.memories, &self.items)?;
+        let logits = self.net.logits(tape, stepped.readout)?;
+        let (mut log_probs, units) = (tape.to_vec(logits), tape.shape(logits).1);
+        log_probs.chunks_exact_mut(units.max(1)).for_each(log_softmax);
+        let (weights, heads) = stepped.weights.map_or((Vec::new(), 0), |w| (tape.to_vec(w), tape.shape(w).1));
+        self.state = stepped.state.tables(tape);
+        Ok(Stepped { units, log_probs, weights, heads })
+    }
+}

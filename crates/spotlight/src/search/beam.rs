@@ -1,0 +1,154 @@
+//! The loop over hypotheses: greedy, beam, sampling, with or without a forced prefix.
+
+use std::ops::Range;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::hypothesis::Tree;
+use super::{Hypothesis, Request, SearchOptions, Stepped, Writer};
+use crate::Result;
+use crate::tape::Pool;
+use crate::text::vocab::{END, START};
+
+/// A hypothesis under way.
+struct Live {
+    item: usize,
+    /// Its last unit in the tree.
+    link: Option<usize>,
+    /// Units written.
+    length: usize,
+    log_prob: f64,
+    /// Its row in the table of the last step.
+    row: usize,
+    /// Where its draws come from, if it is drawn.
+    random: Option<ChaCha8Rng>,
+}
+
+/// `requests`: each with its number among all that are asked for.
+pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], options: &SearchOptions) -> Result<Vec<Vec<Hypothesis>>> {
+    let mut finished: Vec<Vec<Hypothesis>> = vec![Vec::new(); requests.len()];
+    let mut live = begin(requests, options, &mut finished);
+    if live.is_empty() {
+        return Ok(finished);
+    }
+    // Only sources that are not empty are read; a hypothesis begins at the row of its source among them.
+    let read: Vec<&[u32]> = requests.iter().map(|(_, r)| r.source).filter(|s| !s.is_empty()).collect();
+    let pool = Pool::new();
+    let mut session = writer.begin(&read, &pool)?;
+    let mut tree = Tree::default();
+    while !live.is_empty() {
+        let rows: Vec<usize> = live.iter().map(|l| l.row).collect();
+        let last: Vec<u32> = live.iter().map(|l| l.link.map_or(START, |link| tree.unit(link))).collect();
+        let mut step = session.step(&rows, &last)?;
+        for row in step.log_probs.chunks_exact_mut(step.units.max(1)) {
+            // The start is never written.
+            row[START as usize] = f32::NEG_INFINITY;
+        }
+        let weights = weight_ranges(&live, requests, step.heads);
+        let mut going = Vec::with_capacity(live.len());
+        let mut row = 0;
+        while row < live.len() {
+            let item = live[row].item;
+            let own = row..row + live[row..].iter().take_while(|l| l.item == item).count();
+            row = own.end;
+            let request = &requests[item].1;
+            let length = live[own.start].length;
+            let chosen: Vec<(usize, u32)> = match (request.prefix.get(length), options.sample) {
+                (Some(&unit), _) => own.map(|row| (row, unit)).collect(),
+                (None, Some((temperature, _))) => own.map(|row| (row, drawn(&mut live[row], log_probs(&step, row), temperature))).collect(),
+                (None, None) => best(own, &live, &step, options.beam.saturating_sub(finished[item].len())),
+            };
+            let longest = length + 1 >= options.longest(request.source.len()).max(request.prefix.len() + 1);
+            for (row, unit) in chosen {
+                let before = &live[row];
+                let log_prob = log_probs(&step, row)[unit as usize];
+                let total = before.log_prob + log_prob as f64;
+                let link = match unit {
+                    END => before.link,
+                    _ => Some(tree.add(before.link, unit, log_prob, &step, weights[row].clone())),
+                };
+                if unit == END || longest {
+                    finished[item].push(tree.hypothesis(link, total).ranked(options, request.source.len()));
+                } else {
+                    going.push(Live { item, link, length: length + 1, log_prob: total, row, random: before.random.clone() });
+                }
+            }
+        }
+        live = going;
+    }
+    for hypotheses in &mut finished {
+        // Stable, so that equal scores stay in the order they were found.
+        hypotheses.sort_by(|a, b| b.score.total_cmp(&a.score));
+        hypotheses.truncate(options.n_best.max(1));
+    }
+    Ok(finished)
+}
+
+/// The first hypotheses: one for each source, or as many as are to be drawn. An empty source is answered at once.
+fn begin(requests: &[(usize, Request)], options: &SearchOptions, finished: &mut [Vec<Hypothesis>]) -> Vec<Live> {
+    let mut live = Vec::new();
+    let mut row = 0;
+    for (item, (number, request)) in requests.iter().enumerate() {
+        if request.source.is_empty() {
+            finished[item].push(Hypothesis::empty());
+            continue;
+        }
+        for draw in 0..options.sample.map_or(1, |_| options.n_best) {
+            let random = options.sample.map(|(_, seed)| {
+                let mut generator = ChaCha8Rng::seed_from_u64(seed);
+                generator.set_stream((*number as u64) << 16 | draw as u64);
+                generator
+            });
+            live.push(Live { item, link: None, length: 0, log_prob: 0.0, row, random });
+        }
+        row += 1;
+    }
+    live
+}
+
+/// Where the weights of each row stand.
+fn weight_ranges(live: &[Live], requests: &[(usize, Request)], heads: usize) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let next = |l: &Live| {
+        let first = at;
+        at += requests[l.item].1.source.len() * heads;
+        first..at
+    };
+    live.iter().map(next).collect()
+}
+
+fn log_probs(step: &Stepped, row: usize) -> &[f32] {
+    &step.log_probs[row * step.units..(row + 1) * step.units]
+}
+
+/// The `count` best continuations of one source's hypotheses: (row, unit), the best first.
+fn best(rows: Range<usize>, live: &[Live], step: &Stepped, count: usize) -> Vec<(usize, u32)> {
+    let mut top: Vec<(f64, usize, u32)> = Vec::with_capacity(count + 1);
+    for row in rows {
+        for (unit, &log_prob) in log_probs(step, row).iter().enumerate() {
+            let score = live[row].log_prob + log_prob as f64;
+            if top.len() < count || top.last().is_some_and(|t| score > t.0) {
+                // Kept in order by insertion: beams are small, and most units fall through the test above.
+                let at = top.partition_point(|t| t.0 >= score);
+                top.insert(at, (score, row, unit as u32));
+                top.truncate(count);
+            }
+        }
+    }
+    top.into_iter().map(|(_, row, unit)| (row, unit)).collect()
+}
+
+/// A unit drawn with probability `p^(1 / temperature)`, normalised.
+fn drawn(live: &mut Live, log_probs: &[f32], temperature: f64) -> u32 {
+    let Some(random) = &mut live.random else { return END };
+    let weights: Vec<f64> = log_probs.iter().map(|&l| (l as f64 / temperature).exp()).collect();
+    let mut left = random.random::<f64>() * weights.iter().sum::<f64>();
+    for (unit, weight) in weights.iter().enumerate() {
+        left -= weight;
+        if left < 0.0 {
+            return unit as u32;
+        }
+    }
+    END
+}

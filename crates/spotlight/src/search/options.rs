@@ -1,0 +1,36 @@
+//! How to search.
+
+/// How to search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchOptions {
+    /// Hypotheses kept for each source; 1 is greedy.
+    pub beam: usize,
+    /// Answers given for each source, at most `beam` (or any number, if sampling).
+    pub n_best: usize,
+    /// Exponent of the length normalisation; 0 for none.
+    pub length_penalty: f64,
+    /// Weight of the coverage penalty; 0 for none.
+    pub coverage_penalty: f64,
+    /// Longest answer for each unit of the source; 10 more are allowed.
+    pub max_ratio: f64,
+    /// If given, answers are drawn: the temperature, and the seed.
+    pub sample: Option<(f64, u64)>,
+    /// The number of the first source among all that are asked for, so that no two of them are drawn alike.
+    pub first: usize,
+}
+
+impl SearchOptions {
+    /// Greedy search without penalties.
+    pub const GREEDY: SearchOptions =
+        SearchOptions { beam: 1, n_best: 1, length_penalty: 0.0, coverage_penalty: 0.0, max_ratio: 1.0, sample: None, first: 0 };
+
+    /// Hypotheses of each source at a time.
+    pub(super) fn width(&self) -> usize {
+        if self.sample.is_some() { self.n_best } else { self.beam }.max(1)
+    }
+
+    /// The longest answer to a source of this length.
+    pub(super) fn longest(&self, source: usize) -> usize {
+        (source as f64 * self.max_ratio.max(1.0)) as usize + 10
+    }
+}
