@@ -1,5 +1,6 @@
 //! Bad input gets a clear message, the right exit code, and loses nothing.
 
+use crate::common::skip::skip;
 use crate::common::{Place, command, err, feed, out, run, train};
 
 /// Trains on this content and expects exit code `code` and all of `parts` in the message, and no model.
@@ -33,7 +34,7 @@ fn wrong_usage_is_exit_code_two() {
     for (extra, part) in [
         (&["--set", "model.hiden=3"][..], "did you mean `model.hidden`?"),
         (&["--set", "model.hidden=many"], "expected integer"),
-        (&["--set", "model.attention=magic"], "model.attention"),
+        (&["--set", "model.attention=magic"], "attention.score"),
         (&["--set", "model.dropout=1.5"], "model.dropout"),
         (&["--set", "train.rate=0"], "train.rate"),
     ] {
@@ -122,7 +123,7 @@ fn a_damaged_model_is_refused_with_the_file_named() {
 #[test]
 fn a_full_disk_is_an_error_and_leaves_no_half_file() {
     if !std::path::Path::new("/dev/full").exists() {
-        eprintln!("skipped: this system has no /dev/full");
+        skip("system", "there is no /dev/full");
         return;
     }
     let place = Place::new();

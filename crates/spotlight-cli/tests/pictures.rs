@@ -158,7 +158,7 @@ fn heads_of_a_transducer() {
     assert_eq!(table(&second["heads"][0]), heads[1]);
     wrong(&place, &["look", "model", "abcd", "--head", "4"], "there is no head 4: this model has --head 1 to 3");
     let refused = ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "other", "--set", "model.heads=2"];
-    wrong(&place, &[&refused[..], &["--set", "model.attention=dot", "--set", "model.bidirectional=false"]].concat(), "model.heads");
+    wrong(&place, &[&refused[..], &["--set", "model.attention=dot", "--set", "model.bidirectional=false"]].concat(), "attention.heads");
 }
 
 #[test]

@@ -260,6 +260,7 @@ fn decoder_backward(bencher: Bencher, name: &str) {
             gradient.fill(0.0);
         }
         let gradients = Gradients {
+            weights: &[],
             contexts: &mut contexts,
             gates: &mut gates,
             queries: &mut queries,

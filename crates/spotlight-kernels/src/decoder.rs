@@ -154,6 +154,8 @@ pub struct BackwardWeights<'a, T> {
 pub struct Gradients<'a, T> {
     /// `N x M`: comes in as the gradient of the contexts from outside, leaves as the whole one.
     pub contexts: &'a mut [T],
+    /// One number per pair, the gradient of the weights from outside; empty if there is none.
+    pub weights: &'a [T],
     /// `N x gradient_gates H`
     pub gates: &'a mut [T],
     /// `N x A`
@@ -214,7 +216,10 @@ pub fn backward<T: Float>(l: Layout, memory: Memory<T>, weights: &BackwardWeight
         let pairs = l.pairs(first, count);
         let local: Vec<Span> = spans.iter().map(|s| Span { pair: s.pair - pairs.start, ..*s }).collect();
         d_weights.clear();
-        d_weights.resize(pairs.len(), T::ZERO);
+        match d.weights {
+            [] => d_weights.resize(pairs.len(), T::ZERO),
+            from_outside => d_weights.extend_from_slice(&from_outside[pairs.clone()]),
+        }
         let weights_now = &trace.weights[pairs.clone()];
         pairs::mix_backward(&local, Heads { heads: 1, size: l.width }, weights_now, memory.values, d_context, &mut d_weights, d.values);
         for span in &local {

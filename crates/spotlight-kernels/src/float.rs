@@ -60,6 +60,8 @@ pub trait Float:
     fn erf(self) -> Self;
     /// Whether this is neither infinite nor NaN.
     fn is_finite(self) -> bool;
+    /// Whether this is not a number.
+    fn is_nan(self) -> bool;
     /// Runs `f` with this thread's scratch buffer number `slot`, grown to at least `len` numbers. Its content is arbitrary.
     ///
     /// Calls with different slots may be nested; `f` must not ask for the slot it was given.
@@ -96,9 +98,9 @@ const LN2_LOW: f32 = -2.121_944_4e-4;
 /// Adding 1.5 * 2^23 leaves the nearest integer in the low bits of an `f32`.
 const ROUND: f32 = 12_582_912.0;
 
-/// Splits `x` as `n ln 2 + r` and returns `(n, e^r - 1)`; the series stops below half a unit in the last place.
+/// Splits `x` as `n ln 2 + r` with a whole `n` and returns `(n, e^r - 1)`; the series stops below half a unit in the last place.
 #[inline(always)]
-fn reduce(x: f32) -> (f32, i32, f32) {
+fn reduce(x: f32) -> (i32, f32) {
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;
     let exponent = shifted.to_bits() as i32 - ROUND.to_bits() as i32;
@@ -109,7 +111,7 @@ fn reduce(x: f32) -> (f32, i32, f32) {
     let p = p * r + 1.0 / 24.0;
     let p = p * r + 1.0 / 6.0;
     let p = p * r + 0.5;
-    (n, exponent, p * r * r + r)
+    (exponent, p * r * r + r)
 }
 
 #[inline(always)]
@@ -160,6 +162,10 @@ macro_rules! common {
         fn is_finite(self) -> bool {
             Self::is_finite(self)
         }
+        #[inline(always)]
+        fn is_nan(self) -> bool {
+            Self::is_nan(self)
+        }
         fn with_scratch<R>(slot: Scratch, len: usize, f: impl FnOnce(&mut [Self]) -> R) -> R {
             $scratch.with(|buffers| {
                 let mut buffer = buffers[slot as usize].borrow_mut();
@@ -181,7 +187,7 @@ impl Float for f32 {
         // Comparisons written so that a NaN falls through and stays one.
         let x = if self > 89.0 { 89.0 } else { self };
         let x = if x < -88.0 { -88.0 } else { x };
-        let (_, exponent, em1) = reduce(x);
+        let (exponent, em1) = reduce(x);
         let y = (1.0 + em1) * power_of_two(exponent - 1) * 2.0;
         // Half of a result below this would not be a normal number.
         if self < -86.98 { 0.0 } else { y }
@@ -214,7 +220,7 @@ impl Float for f32 {
     fn tanh(self) -> f32 {
         let x = if self > 10.0 { 10.0 } else { self };
         let x = if x < -10.0 { -10.0 } else { x };
-        let (_, exponent, em1) = reduce(x + x);
+        let (exponent, em1) = reduce(x + x);
         let scale = power_of_two(exponent);
         let em1 = scale * em1 + (scale - 1.0);
         em1 / (em1 + 2.0)

@@ -21,8 +21,8 @@
 //! # One source, several instruction sets
 //!
 //! The loops are plain Rust that the compiler can vectorise. The macro `simd!` compiles each of them twice, once for the
-//! baseline processor and once for AVX2 with fused multiply-add, and picks at run time. That choice is the only `unsafe` in the
-//! project: a function compiled for AVX2 may only run where AVX2 was found.
+//! baseline processor and once for AVX2 with fused multiply-add, and picks at run time. That choice is one of the two places with `unsafe`
+//! in the project: a function compiled for AVX2 may only run where AVX2 was found. The other is a hint to the cache in [`gemm`].
 
 #![warn(missing_docs)]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes every slice it reads or writes")]

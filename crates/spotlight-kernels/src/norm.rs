@@ -2,7 +2,7 @@
 
 use crate::Float;
 
-/// `y = (x - mean) / √(variance + epsilon) * scale + shift`, row by row. Keeps `(x - mean) / √…` in `normal` and `1 / √…` in `inverse` (one a row).
+/// `y = (x - mean) / √(variance + epsilon) * scale + shift`, row by row. Keeps `(x - mean) / √…` in `normal` and `1 / √…` in `inverse` (one per row).
 pub fn layer_norm_forward<T: Float>(x: &[T], scale: &[T], shift: &[T], epsilon: T, y: &mut [T], normal: &mut [T], inverse: &mut [T]) {
     let d = scale.len();
     let count = T::from_f64(d as f64);

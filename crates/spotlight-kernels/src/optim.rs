@@ -11,7 +11,7 @@ simd! {
 }
 
 simd! {
-    /// `total = (first + second + ...) * scale`: the shards' gradients, added in their order.
+    /// `total += shard`: called for one shard after the other, in their order.
     pub fn add_shards<T>(total: &mut [T], shard: &[T]) {
         for (t, &s) in total.iter_mut().zip(shard) {
             *t += s;
@@ -80,6 +80,17 @@ simd! {
             let step = (*u + epsilon).sqrt() / (*s + epsilon).sqrt() * g;
             *u = rho * *u + (T::ONE - rho) * step * step;
             *w -= rate * step;
+        }
+    }
+}
+
+simd! {
+    /// Duchi, Hazan and Singer, 2011. A number whose gradient is zero does not move, so rows that were not touched need not be visited.
+    pub fn adagrad<T>(rate: T, epsilon: T, scale: T, weights: &mut [T], gradient: &[T], squares: &mut [T]) {
+        for ((w, &g), s) in weights.iter_mut().zip(gradient).zip(squares) {
+            let g = g * scale;
+            *s += g * g;
+            *w -= rate * g / (s.sqrt() + epsilon);
         }
     }
 }

@@ -14,14 +14,16 @@ fn ranges(offsets: &[usize], cols: usize) -> impl Iterator<Item = std::ops::Rang
 simd! {
     /// Turns the scores of one segment into weights, in place.
     ///
-    /// A score of −∞ is a position that is not allowed; a segment with no allowed position gets zeros.
+    /// A score of −∞ is a position that is not allowed; a segment with no allowed position gets zeros. One NaN among the scores makes all weights NaN.
     pub fn softmax_one<T>(scores: &mut [T]) {
         let mut largest = T::NEG_INFINITY;
         for &s in scores.iter() {
             largest = T::max(s, largest);
         }
         if largest == T::NEG_INFINITY {
-            scores.fill(T::ZERO);
+            // A NaN is never the largest.
+            let lost = scores.iter().copied().find(|s| s.is_nan());
+            scores.fill(lost.unwrap_or(T::ZERO));
             return;
         }
         let mut total = T::ZERO;
@@ -38,7 +40,7 @@ simd! {
     }
 }
 
-/// Softmax over each segment, column by column, in place. See [`softmax_one`] for −∞.
+/// Softmax over each segment, column by column, in place. See [`softmax_one`] for −∞ and NaN.
 pub fn softmax_forward<T: Float>(offsets: &[usize], cols: usize, y: &mut [T]) {
     let mut column = Vec::new();
     for range in ranges(offsets, cols) {
@@ -77,7 +79,7 @@ pub fn softmax_backward<T: Float>(offsets: &[usize], cols: usize, y: &[T], dy: &
     }
 }
 
-/// `y[b] = ln Σ e^x` over each segment.
+/// `y[b] = ln Σ e^x` over each segment; NaN if one of them is.
 pub fn log_sum_exp_forward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y: &mut [T]) {
     let mut largest = vec![T::NEG_INFINITY; cols];
     for (range, y) in ranges(offsets, cols).zip(y.chunks_exact_mut(cols.max(1))) {
@@ -92,11 +94,19 @@ pub fn log_sum_exp_forward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y:
             for ((y, &l), &x) in y.iter_mut().zip(&largest).zip(row) {
                 if l > T::NEG_INFINITY {
                     *y += (x - l).exp();
+                } else if x.is_nan() {
+                    *y = x;
                 }
             }
         }
         for (y, &l) in y.iter_mut().zip(&largest) {
-            *y = if l > T::NEG_INFINITY { y.ln() + l } else { l };
+            *y = if l > T::NEG_INFINITY {
+                y.ln() + l
+            } else if y.is_nan() {
+                *y
+            } else {
+                l
+            };
         }
     }
 }
@@ -143,6 +153,42 @@ pub fn max_forward<T: Float>(offsets: &[usize], cols: usize, x: &[T], y: &mut [T
                     (y[c], rows[c]) = (x, row);
                 }
             }
+        }
+    }
+}
+
+/// Softmax over the columns of each row, in place: a head over labels, or a distribution over units. See [`softmax_one`] for −∞ and NaN.
+pub fn row_softmax_forward<T: Float>(cols: usize, y: &mut [T]) {
+    y.chunks_exact_mut(cols.max(1)).for_each(softmax_one);
+}
+
+/// `dx += y (dy - Σ y dy)`, row by row.
+pub fn row_softmax_backward<T: Float>(cols: usize, y: &[T], dy: &[T], dx: &mut [T]) {
+    for ((y, dy), dx) in y.chunks_exact(cols.max(1)).zip(dy.chunks_exact(cols.max(1))).zip(dx.chunks_exact_mut(cols.max(1))) {
+        let inner = crate::map::dot(y, dy);
+        for ((dx, &y), &dy) in dx.iter_mut().zip(y).zip(dy) {
+            *dx += y * (dy - inner);
+        }
+    }
+}
+
+/// `y = x - ln Σ e^x` over the columns of each row, in place. A row of nothing but −∞ stays as it is.
+pub fn row_log_softmax_forward<T: Float>(cols: usize, y: &mut [T]) {
+    for row in y.chunks_exact_mut(cols.max(1)) {
+        let mut total = [T::ZERO];
+        log_sum_exp_forward(&[0, row.len()], 1, row, &mut total);
+        if total[0] != T::NEG_INFINITY {
+            row.iter_mut().for_each(|x| *x -= total[0]);
+        }
+    }
+}
+
+/// `dx += dy - e^y Σ dy`, row by row.
+pub fn row_log_softmax_backward<T: Float>(cols: usize, y: &[T], dy: &[T], dx: &mut [T]) {
+    for ((y, dy), dx) in y.chunks_exact(cols.max(1)).zip(dy.chunks_exact(cols.max(1))).zip(dx.chunks_exact_mut(cols.max(1))) {
+        let total: T = dy.iter().copied().sum();
+        for ((dx, &y), &dy) in dx.iter_mut().zip(y).zip(dy) {
+            *dx += dy - y.exp() * total;
         }
     }
 }

@@ -9,6 +9,9 @@ macro_rules! simd {
         $(#[$meta])*
         #[allow(clippy::too_many_arguments)]
         $vis fn $name<T: $crate::Float $(, const $cg: usize)?>($($arg: $ty),*) $(-> $ret)? {
+            #[cfg(test)]
+            $crate::simd::tests::note(file!(), stringify!($name));
+
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
             fn body<T: $crate::Float, const FMA: bool $(, const $cg: usize)?>($($arg: $ty),*) $(-> $ret)? $body
@@ -46,92 +49,4 @@ pub(crate) fn wide() -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::cell::Cell as Flag;
-
-    use crate::cell::Cell;
-    use crate::gemm::{Packed, View, product};
-    use crate::scan::{self, Kept, Saved, Steps};
-    use crate::{Float, loss, map, optim, segment};
-
-    thread_local! {
-        /// Whether this thread takes the baseline versions.
-        pub(super) static BASELINE: Flag<bool> = const { Flag::new(false) };
-    }
-
-    fn numbers<T: Float>(seed: usize, len: usize) -> Vec<T> {
-        (0..len).map(|i| T::from_f64((((i + seed) * 7919) % 1009) as f64 / 504.5 - 1.0)).collect()
-    }
-
-    /// What `f` computes is the same with and without wide instructions, but for the rounding that a fused multiply-add spares.
-    fn agree<T: Float>(name: &str, f: impl Fn() -> Vec<T>) {
-        let wide = f();
-        BASELINE.set(true);
-        let baseline = f();
-        BASELINE.set(false);
-        let tolerance = if T::BYTES == 8 { 1e-13 } else { 1e-5 };
-        assert_eq!(wide.len(), baseline.len(), "{name}");
-        for (i, (a, b)) in wide.iter().zip(&baseline).enumerate() {
-            let error = (a.to_f64() - b.to_f64()).abs();
-            assert!(error <= tolerance * b.to_f64().abs().max(1.0), "{name} [{i}]: {a} and {b}");
-        }
-    }
-
-    fn all<T: Float>() {
-        let (m, k, n) = (19, 37, 50);
-        agree::<T>("product", || {
-            let mut c = numbers(3, m * n);
-            product(View::new(&numbers(1, m * k), m, k), View::new(&numbers(2, n * k), n, k).t(), &mut c, n, true);
-            c
-        });
-        for cell in [Cell::Tanh, Cell::Gru, Cell::Lstm] {
-            agree::<T>("scan", || whole_scan(cell));
-        }
-        agree::<T>("softmax", || {
-            let mut y = numbers(1, 60);
-            segment::softmax_forward(&[0, 7, 7, 60], 1, &mut y);
-            y
-        });
-        agree::<T>("cross entropy", || {
-            let mut logits = numbers(1, 3 * 41);
-            let total = loss::cross_entropy_block(&mut logits, 41, &[4, 0, 40], T::from_f64(0.1), T::ONE);
-            logits.push(T::from_f64(total));
-            logits
-        });
-        agree::<T>("tanh", || {
-            let mut y = numbers(1, 50);
-            map::tanh_forward(&mut y);
-            y
-        });
-        agree::<T>("dot", || vec![map::dot(&numbers(1, 50), &numbers(2, 50)), T::from_f64(optim::sum_of_squares(&numbers::<T>(1, 50)))]);
-        agree::<T>("adadelta", || {
-            let (mut w, mut s, mut u) = (numbers(1, 50), T::zeros(50), T::zeros(50));
-            optim::adadelta(T::ONE, T::from_f64(0.9), T::from_f64(1e-3), T::ONE, &mut w, &numbers(2, 50), &mut s, &mut u);
-            w
-        });
-    }
-
-    /// A layer forwards and backwards: states, then the gradients of gates and initial states.
-    fn whole_scan<T: Float>(cell: Cell) -> Vec<T> {
-        let (h, counts, rows, items) = (21, [4, 3, 3, 1], 11, 4);
-        let (g, steps) = (cell.gates() * h, Steps { counts: &counts });
-        let (weights, bias, state0) = (numbers::<T>(1, g * h), numbers(2, g), numbers(3, items * h));
-        let (mut gates, mut extra, mut states) = (numbers(4, rows * g), T::zeros(rows * cell.extra() * h), T::zeros(rows * h));
-        let kept = Kept { gates: &mut gates, extra: &mut extra, states: &mut states };
-        let packed = Packed::new(View::new(&weights, g, h).t());
-        scan::forward(cell, h, steps, &packed, &bias, &state0, &state0, kept, &mut T::zeros(items * g));
-        let saved = Saved { gates: &gates, extra: &extra, states: &states, state0: &state0, memory0: &state0 };
-        let (mut d_gates, mut d_state, mut d_memory) =
-            (T::zeros(rows * cell.gradient_gates() * h), T::zeros(items * h), T::zeros(items * h));
-        let packed = Packed::new(View::new(&weights, g, h));
-        let d_states = numbers(5, rows * h);
-        scan::backward(cell, h, steps, &packed, saved, &d_states, &[], &mut d_gates, &mut d_state, &mut d_memory);
-        [states, d_gates, d_state, d_memory].concat()
-    }
-
-    #[test]
-    fn wide_and_baseline_versions_agree() {
-        all::<f64>();
-        all::<f32>();
-    }
-}
+pub(crate) mod tests;

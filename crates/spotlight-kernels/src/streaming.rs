@@ -2,13 +2,13 @@
 //!
 //! The weights of a query over `n` keys are needed only as a sum, and a softmax can be summed as the keys come by: keep the largest score so far,
 //! the sum of `e^(score - largest)` and the sum of the values weighted so; when a larger score turns up, scale both sums down (Milakov and Gimelshein,
-//! 2018; as blocks, Dao et al., 2022). What is kept for the way back is the result and, for each query and head, the largest score and one over the
-//! sum: memory grows with the length, not with its square. The way back computes the weights again, block by block.
+//! 2018; as blocks, Dao et al., 2022). What is kept for the backward pass is the result and, for each query and head, the largest score and one over the
+//! sum: memory grows with the length, not with its square. The backward pass computes the weights again, block by block.
 //!
 //! # Layout
 //!
 //! A row holds `heads` vectors side by side. Every query meets the keys of its own sequence; a causal query `i` those up to the key `i`, counted from
-//! the beginning of both. A query with no key gets zeros.
+//! the beginning of both. A query with no key gets zeros; one with a score that is NaN gets NaN.
 //!
 //! Sixteen queries stand side by side in the lanes of two vector registers, so that everything a softmax does to a query (largest, sum, scaling) is
 //! done to sixteen at once, with no step across lanes:
@@ -18,12 +18,13 @@
 //! Oᵀ += Vᵀ Pᵀ      6 features x 16 queries          Pᵀ is already the right side that this product needs
 //! ```
 //!
-//! The way back has `Sᵀ`, `dPᵀ = V dOᵀ` and `dQᵀ += Kᵀ dSᵀ` in the same form; `dV += Pᵀ dO` and `dK += dSᵀ Q` sum over queries and read `Pᵀ` and `dSᵀ` as
+//! The backward pass has `Sᵀ`, `dPᵀ = V dOᵀ` and `dQᵀ += Kᵀ dSᵀ` in the same form; `dV += Pᵀ dO` and `dK += dSᵀ Q` sum over queries and read `Pᵀ` and `dSᵀ` as
 //! they are, six keys at a time.
 //!
 //! # Threads
 //!
-//! The work is cut by the shapes alone, and sums are formed in an order that the cut decides: any number of threads gives the same bits.
+//! Any number of threads gives the same bits. Forward, the work may be cut by their number, because sixteen queries are computed in the same way wherever they
+//! are. Backward, sums over queries are formed in an order that the cut decides, so there it is cut by the shapes alone.
 
 mod backward;
 mod forward;

@@ -114,3 +114,47 @@ fn nothing_allowed_gives_zeros() {
     segment::log_sum_exp_backward(&[0, 0, 2, 5], 1, &[f32::NEG_INFINITY; 5], &sums, &[1.0; 3], &mut dx);
     assert_eq!(dx, [0.0; 5]);
 }
+
+/// A NaN among the scores of a segment makes all its weights NaN, even if it is alone or among forbidden ones; other segments and columns know nothing of it.
+#[test]
+fn a_nan_is_seen_in_its_own_segment_and_column() {
+    let (lost, none) = (f32::NAN, f32::NEG_INFINITY);
+    for scores in [[lost, lost], [lost, none], [none, lost], [1.0, lost], [lost, 1.0]] {
+        let mut y = [scores[0], 1.0, scores[1], 1.0, 0.0, 0.0];
+        segment::softmax_forward(&[0, 2, 3], 2, &mut y);
+        assert!(y[0].is_nan() && y[2].is_nan(), "{scores:?}: {y:?}");
+        assert_eq!([y[1], y[3], y[4], y[5]], [0.5, 0.5, 1.0, 1.0]);
+        let mut sums = [0.0; 4];
+        segment::log_sum_exp_forward(&[0, 2, 3], 2, &[scores[0], 1.0, scores[1], 1.0, 0.0, 0.0], &mut sums);
+        assert!(sums[0].is_nan() && sums[1..].iter().all(|s| s.is_finite()), "{scores:?}: {sums:?}");
+        let mut rows = [scores[0], scores[1], 1.0, 1.0];
+        segment::row_softmax_forward(2, &mut rows);
+        assert!(rows[0].is_nan() && rows[1].is_nan() && rows[2..] == [0.5, 0.5], "{rows:?}");
+        let mut rows = [scores[0], scores[1], 1.0, 1.0];
+        segment::row_log_softmax_forward(2, &mut rows);
+        assert!(rows[..2].iter().any(|x| x.is_nan()) && (rows[2] + 2f32.ln()).abs() < 1e-6, "{rows:?}");
+    }
+}
+
+/// Over the columns of a row it is the same softmax as over a segment of one column.
+#[test]
+fn rows_are_segments_lying_down() {
+    let x = numbers::<f64>(3, 12);
+    let offsets = [0, 4, 8, 12];
+    let (mut rows, mut columns) = (x.clone(), x.clone());
+    segment::row_softmax_forward(4, &mut rows);
+    segment::softmax_forward(&offsets, 1, &mut columns);
+    assert_eq!(rows, columns);
+    let mut logs = x.clone();
+    segment::row_log_softmax_forward(4, &mut logs);
+    assert_close("log", &logs.iter().map(|x| x.exp()).collect::<Vec<f64>>(), &rows);
+    let dy = numbers::<f64>(5, 12);
+    let (mut by_row, mut by_column) = (vec![0.0; 12], vec![0.0; 12]);
+    segment::row_softmax_backward(4, &rows, &dy, &mut by_row);
+    segment::softmax_backward(&offsets, 1, &columns, &dy, &mut by_column);
+    assert_close("backward", &by_row, &by_column);
+    // A row that may be nothing.
+    let mut nothing = [f64::NEG_INFINITY; 2];
+    segment::row_log_softmax_forward(2, &mut nothing);
+    assert_eq!(nothing, [f64::NEG_INFINITY; 2]);
+}

@@ -10,7 +10,7 @@ use spotlight::nn::{Embedding, Linear, Rnn, RnnConfig};
 use spotlight::params::Params;
 use spotlight::tape::{Tape, Var};
 use spotlight::text::batch::Lengths;
-use spotlight::train::optim::{Optimiser, Rule, clip_scale, global_norm};
+use spotlight::train::optim::{Optimiser, Rule, clip_scale};
 use spotlight::train::parallel::{Shards, deal};
 use spotlight::{Cell, Result};
 
@@ -118,9 +118,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut first_loss, mut last_loss) = (0.0, 0.0);
     for step in 0..steps + 2 {
         let start = Instant::now();
-        let (loss, gradient) = workers.gradients(&params, step as u64, &parts, |tape, part| model.loss(tape, part, scale))?;
-        let clip = clip_scale(global_norm(gradient), 1.0);
-        adam.step(params.flat_mut(), gradient, 1e-3, clip);
+        let (loss, gradients) = workers.gradients(&params, step as u64, &parts, |tape, part| model.loss(tape, part, scale))?;
+        adam.update(params.flat_mut(), gradients, |norm| Some((1e-3, clip_scale(norm, 1.0))));
         if step < 2 {
             first_loss = loss;
             #[cfg(feature = "time-products")]

@@ -173,7 +173,7 @@ impl Pairs {
         Pairs { axis, spans: Arc::new(spans), keys: keys.clone() }
     }
 
-    /// The pairs as an axis: one item a query row, one position a key row it meets.
+    /// The pairs as an axis: one item per query row, one position per key row it meets.
     pub fn axis(&self) -> &Axis {
         &self.axis
     }

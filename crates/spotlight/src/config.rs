@@ -56,7 +56,8 @@ pub fn resolve<S: Serialize + DeserializeOwned>(defaults: &S, recipe: &str, chan
     let mut settings = Table::try_from(defaults).map_err(|e| ConfigError::Syntax(e.to_string()))?;
     let known = keys(&settings, "");
     let recipe: Table = recipe.parse().map_err(|e: toml::de::Error| ConfigError::Syntax(e.to_string()))?;
-    merge(&mut settings, recipe, "", &known)?;
+    let defaults = settings.clone();
+    merge(&mut settings, upgrade(recipe, &known)?, "", &known)?;
     for change in changes {
         let (key, value) = change.split_once('=').ok_or_else(|| ConfigError::Change(change.clone()))?;
         let mut table = Value::String(value.into());
@@ -70,11 +71,92 @@ pub fn resolve<S: Serialize + DeserializeOwned>(defaults: &S, recipe: &str, chan
             table = Value::Table(Table::from_iter([(part.to_string(), table)]));
         }
         if let Value::Table(table) = table {
-            merge(&mut settings, table, "", &known)?;
+            merge(&mut settings, upgrade(table, &known)?, "", &known)?;
         }
     }
-    // Deserialise section by section, so that an error knows its key.
-    S::deserialize(Value::Table(settings)).map_err(|e| ConfigError::Value { key: "settings".into(), problem: e.to_string() })
+    S::deserialize(Value::Table(settings.clone())).map_err(|e| {
+        let (key, problem) = culprit::<S>(&defaults, &settings, &known).unwrap_or_else(|| ("settings".into(), e));
+        ConfigError::Value { key, problem: problem.message().trim_end().into() }
+    })
+}
+
+/// The first key whose value is refused even alone among the defaults, and why. An error of serde does not know its key.
+fn culprit<S: DeserializeOwned>(defaults: &Table, settings: &Table, known: &[String]) -> Option<(String, toml::de::Error)> {
+    known.iter().find_map(|key| {
+        let value = find(settings, key).filter(|value| !value.is_table())?;
+        let mut alone = defaults.clone();
+        put(&mut alone, key, value.clone());
+        S::deserialize(Value::Table(alone)).err().map(|problem| (key.clone(), problem))
+    })
+}
+
+/// Settings that stood elsewhere once: their old place, and the new one.
+const MOVED: [(&str, &str); 6] = [
+    ("model.attention", "attention.score"),
+    ("model.heads", "attention.heads"),
+    ("model.alignment", "attention.alignment"),
+    ("model.softmax", "attention.softmax"),
+    ("model.half_width", "attention.half_width"),
+    ("model.asked", "asked.score"),
+];
+
+/// A recipe of an earlier version, in the words of this one: recipes and models that exist go on working.
+///
+/// What is known under its old name is left alone: it belongs to settings that mean something else by it.
+fn upgrade(mut recipe: Table, known: &[String]) -> Result<Table, ConfigError> {
+    let is_known = |key: &str| known.iter().any(|k| k == key);
+    for (old, new) in MOVED {
+        if is_known(new)
+            && !is_known(old)
+            && let Some(value) = take(&mut recipe, old)
+        {
+            if find(&recipe, new).is_some() {
+                return Err(ConfigError::Value {
+                    key: old.into(),
+                    problem: format!("stands at `{new}` now, where there is another value"),
+                });
+            }
+            put(&mut recipe, new, value);
+        }
+    }
+    // The score by which a model pools once stood where it is said now that it pools by attention.
+    let score = find(&recipe, "model.pooling").and_then(Value::as_str).map(str::to_string);
+    if let Some(score) = score.filter(|score| is_known("attention.score") && !["attention", "mean", "last"].contains(&score.as_str())) {
+        put(&mut recipe, "model.pooling", Value::String("attention".into()));
+        put(&mut recipe, "attention.score", Value::String(score));
+    }
+    Ok(recipe)
+}
+
+/// The value of a key with dots.
+fn find<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    match key.split_once('.') {
+        Some((section, rest)) => find(table.get(section)?.as_table()?, rest),
+        None => table.get(key),
+    }
+}
+
+/// Takes the value of a key with dots out.
+fn take(table: &mut Table, key: &str) -> Option<Value> {
+    match key.split_once('.') {
+        Some((section, rest)) => take(table.get_mut(section)?.as_table_mut()?, rest),
+        None => table.remove(key),
+    }
+}
+
+/// Puts a value at a key with dots; its sections are made if they are not there.
+fn put(table: &mut Table, key: &str, value: Value) {
+    match key.split_once('.') {
+        Some((section, rest)) => {
+            let section = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(section) = section {
+                put(section, rest, value);
+            }
+        }
+        None => {
+            table.insert(key.into(), value);
+        }
+    }
 }
 
 /// All keys, with dots.
@@ -151,6 +233,57 @@ mod tests {
         let changes = ["model.rate=1".to_string(), "model.name=lstm".into()];
         let got: Outer = resolve(&defaults(), "seed = 7\n[model]\nhidden = 16", &changes).unwrap();
         assert_eq!(got, Outer { seed: 7, model: Inner { hidden: 16, rate: 1.0, name: "lstm".into() } });
+    }
+
+    /// What the folders and recipes of the first version say.
+    #[test]
+    fn settings_that_moved_are_found() {
+        use crate::attention::{ScoreKind, SoftmaxKind};
+        use crate::model::pooling::PoolingKind;
+        use crate::model::{classify, matching, seq2seq};
+
+        let old = "[model]\nattention = \"general\"\nheads = 2\nalignment = 7\nsoftmax = \"sparsemax\"\nhalf_width = 3\norder = \"luong\"";
+        let got: seq2seq::Config = resolve(&seq2seq::Config::default(), old, &[]).unwrap();
+        let mut want = seq2seq::Config::default();
+        want.model.order = crate::decoder::Order::Luong;
+        (want.attention.score, want.attention.heads, want.attention.alignment) = (Some(ScoreKind::General), 2, 7);
+        (want.attention.softmax, want.attention.half_width) = (SoftmaxKind::Sparsemax, 3);
+        assert_eq!(got, want);
+        let none: seq2seq::Config = resolve(&want, "", &["model.attention=none".into()]).unwrap();
+        assert_eq!(none.attention.score, None);
+
+        let old = "[model]\npooling = \"additive\"\nheads = 2\nalignment = 5\nsoftmax = \"gumbel\"";
+        let got: classify::Config = resolve(&classify::Config::default(), old, &[]).unwrap();
+        assert_eq!((got.model.pooling, got.attention.score, got.attention.heads), (PoolingKind::Attention, Some(ScoreKind::Additive), 2));
+        assert_eq!((got.attention.alignment, got.attention.softmax), (5, SoftmaxKind::Gumbel));
+        let got: classify::Config = resolve(&got, "", &["model.pooling=last".into()]).unwrap();
+        assert_eq!((got.model.pooling, got.attention.score), (PoolingKind::Last, Some(ScoreKind::Additive)));
+
+        let old = "[model]\npooling = \"mean\"\nasked = \"dot\"";
+        let got: matching::Config = resolve(&matching::Config::default(), old, &[]).unwrap();
+        assert_eq!(
+            (got.model.pooling, got.asked.score, got.attention.score),
+            (PoolingKind::Mean, Some(ScoreKind::Dot), Some(ScoreKind::Linear))
+        );
+
+        let both = resolve(&seq2seq::Config::default(), "[model]\nheads = 2\n[attention]\nheads = 3", &[]).unwrap_err().to_string();
+        assert_eq!(both, "`model.heads`: stands at `attention.heads` now, where there is another value");
+        // Elsewhere the same name may mean something else.
+        let other: Outer = resolve(&defaults(), "[model]\nname = \"x\"", &[]).unwrap();
+        assert_eq!(other.model.name, "x");
+    }
+
+    #[test]
+    fn a_value_that_does_not_exist_is_named_by_its_key() {
+        use crate::model::seq2seq::Config;
+        let error = |change: &str| resolve(&Config::default(), "", &[change.into()]).map(|_: Config| ()).unwrap_err().to_string();
+        assert!(
+            error("model.cell=gruu").starts_with("`model.cell`: unknown variant `gruu`, expected one of"),
+            "{}",
+            error("model.cell=gruu")
+        );
+        assert!(error("model.attention=magic").starts_with("`attention.score`: must be none or one of"));
+        assert!(error("attention.softmax=soft").starts_with("`attention.softmax`: unknown variant `soft`"));
     }
 
     #[test]

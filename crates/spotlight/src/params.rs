@@ -17,7 +17,8 @@ use std::ops::Range;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use spotlight_kernels::Float;
+use rayon::prelude::*;
+use spotlight_kernels::{Float, optim};
 
 /// One parameter of a [`Params`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +42,7 @@ pub enum Init {
     /// Glorot normal: standard deviation `√(2 / (in + out))`.
     GlorotNormal,
     /// Orthogonal rows (or columns, if there are more rows than columns), block by block: a recurrent weight of several gates gets one
-    /// orthogonal block a gate. Saxe, McClelland and Ganguli, 2014.
+    /// orthogonal block per gate. Saxe, McClelland and Ganguli, 2014.
     Orthogonal,
     /// For an embedding: normal with standard deviation `1 / √features`.
     Embedding,
@@ -74,13 +75,20 @@ pub struct Params<T> {
     data: Vec<T>,
     entries: Vec<Entry>,
     index: HashMap<String, ParamId>,
-    seed: u64,
+    /// Decides how parameters begin; none for those that will be read.
+    seed: Option<u64>,
 }
 
 impl<T: Float> Params<T> {
     /// No parameters yet; `seed` decides how those to come begin.
     pub fn new(seed: u64) -> Self {
-        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed }
+        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed: Some(seed) }
+    }
+
+    /// No parameters yet; those to come begin as zeros, whatever their [`Init`] says. For a model whose weights are about to be read: nothing is drawn that would be
+    /// overwritten, and [`weights::load`](crate::weights::load) refuses a file that does not have them all.
+    pub fn blank() -> Self {
+        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed: None }
     }
 
     /// Adds a parameter. Its numbers depend on the seed and its name alone, not on what was added before.
@@ -97,7 +105,9 @@ impl<T: Float> Params<T> {
         let len: usize = shape.iter().product();
         let entry = Entry { name, shape: shape.to_vec(), range: start..start + len };
         self.data.resize(start + len, T::ZERO);
-        initialise(init, entry.table(), &mut self.data[start..], &mut named_rng(self.seed, &entry.name));
+        if let Some(seed) = self.seed {
+            initialise(init, entry.table(), &mut self.data[start..], &mut named_rng(seed, &entry.name));
+        }
         self.entries.push(entry);
         id
     }
@@ -230,6 +240,8 @@ enum Touch {
     Zero,
     /// Left over from the step before: to be overwritten.
     Stale,
+    /// Written by a loss in the forward pass; counts as nothing until a backward pass makes it good.
+    Provisional,
     /// Written.
     Dense,
     /// All zero but for these rows.
@@ -261,7 +273,7 @@ impl<T: Float> Gradients<T> {
     pub fn begin(&mut self) {
         for (touched, (range, cols)) in self.touched.iter_mut().zip(&self.ranges) {
             match touched {
-                Touch::Dense => *touched = Touch::Stale,
+                Touch::Dense | Touch::Provisional => *touched = Touch::Stale,
                 Touch::Rows(rows) => {
                     let data = &mut self.data[range.clone()];
                     for &row in rows.iter() {
@@ -277,12 +289,43 @@ impl<T: Float> Gradients<T> {
     /// The finished gradients as one slice: what was left over and never touched becomes zero.
     pub fn flat(&mut self) -> &mut [T] {
         for (touched, (range, _)) in self.touched.iter_mut().zip(&self.ranges) {
-            if matches!(touched, Touch::Stale) {
+            if matches!(touched, Touch::Stale | Touch::Provisional) {
                 self.data[range.clone()].fill(T::ZERO);
                 *touched = Touch::Zero;
             }
         }
         &mut self.data
+    }
+
+    /// Forgets what losses wrote whose backward pass never came: their tape is gone. Called for every new tape.
+    pub(crate) fn forget_provisional(&mut self) {
+        self.touched.iter_mut().filter(|touched| matches!(touched, Touch::Provisional)).for_each(|touched| *touched = Touch::Stale);
+    }
+
+    /// Lets count what was written provisionally.
+    pub(crate) fn make_good(&mut self, id: usize) {
+        if matches!(self.touched[id], Touch::Provisional) {
+            self.touched[id] = Touch::Dense;
+        }
+    }
+
+    /// Whether [`Gradients::provisional`] has room.
+    pub(crate) fn has_room(&self, id: usize) -> bool {
+        !matches!(self.touched[id], Touch::Dense | Touch::Rows(_))
+    }
+
+    /// The gradient of one parameter, for a loss that knows its own gradient in the forward pass; and whether it holds something to add to. None if earlier
+    /// backward passes have written there: their sum must not be touched before this one's backward pass comes.
+    ///
+    /// The backward pass must come back with [`Gradients::make_good`].
+    pub(crate) fn provisional(&mut self, id: usize) -> Option<(&mut [T], bool)> {
+        let add = match self.touched[id] {
+            Touch::Dense | Touch::Rows(_) => return None,
+            Touch::Provisional => true,
+            Touch::Zero | Touch::Stale => false,
+        };
+        self.touched[id] = Touch::Provisional;
+        Some((&mut self.data[self.ranges[id].0.clone()], add))
     }
 
     /// The gradient of one parameter, finished.
@@ -293,7 +336,7 @@ impl<T: Float> Gradients<T> {
 
     /// The gradient of one parameter, and whether it holds something to add to; if not, it must be overwritten.
     pub(crate) fn write(&mut self, id: usize) -> (&mut [T], bool) {
-        let add = matches!(self.touched[id], Touch::Dense | Touch::Rows(_));
+        let add = matches!(self.touched[id], Touch::Dense | Touch::Rows(_) | Touch::Provisional);
         self.touched[id] = Touch::Dense;
         (&mut self.data[self.ranges[id].0.clone()], add)
     }
@@ -314,6 +357,7 @@ impl<T: Float> Gradients<T> {
         let data = &mut self.data[range];
         match &mut self.touched[id] {
             Touch::Dense => {}
+            provisional @ Touch::Provisional => *provisional = Touch::Dense,
             Touch::Rows(touched) => touched.extend(rows),
             touched => {
                 if matches!(touched, Touch::Stale) {
@@ -327,16 +371,62 @@ impl<T: Float> Gradients<T> {
         }
     }
 
-    /// Takes note of what another one has touched, because its numbers are about to be added to this one's: the next step must clear those too.
-    pub(crate) fn touch_as(&mut self, other: &Gradients<T>) {
-        for (own, theirs) in self.touched.iter_mut().zip(&other.touched) {
-            match (&mut *own, theirs) {
-                (_, Touch::Zero | Touch::Stale) | (Touch::Dense, _) => {}
-                (Touch::Rows(rows), Touch::Rows(more)) => rows.extend(more),
-                (_, touched) => *own = touched.clone(),
+    /// Adds another one's gradients to these: of what it touched only.
+    pub(crate) fn add_touched(&mut self, other: &Gradients<T>) {
+        for (id, theirs) in other.touched.iter().enumerate() {
+            let (range, cols) = &other.ranges[id];
+            let numbers = &other.data[range.clone()];
+            match theirs {
+                Touch::Zero | Touch::Stale | Touch::Provisional => {}
+                Touch::Dense => add_in_chunks(self.add(id), numbers),
+                Touch::Rows(rows) => {
+                    let rows = distinct(rows);
+                    let gathered: Vec<T> = rows.iter().flat_map(|&row| &numbers[row as usize * cols..][..*cols]).copied().collect();
+                    self.add_rows(id, &rows, &gathered);
+                }
             }
         }
     }
+
+    /// The places in the flat buffer where a gradient may differ from zero, in their order: a whole parameter, or rows of it.
+    pub fn touched(&self) -> Vec<Range<usize>> {
+        let mut places: Vec<Range<usize>> = Vec::new();
+        for (touched, (range, cols)) in self.touched.iter().zip(&self.ranges) {
+            match touched {
+                Touch::Zero | Touch::Stale | Touch::Provisional => {}
+                Touch::Dense => places.push(range.clone()),
+                Touch::Rows(rows) => {
+                    for row in distinct(rows) {
+                        let first = range.start + row as usize * cols;
+                        match places.last_mut() {
+                            Some(last) if last.end == first => last.end = first + cols,
+                            _ => places.push(first..first + cols),
+                        }
+                    }
+                }
+            }
+        }
+        places
+    }
+
+    /// All numbers, with what is left over where nothing was touched.
+    pub(crate) fn raw(&self) -> &[T] {
+        &self.data
+    }
+}
+
+/// Sorted, each once.
+fn distinct(rows: &[u32]) -> Vec<u32> {
+    let mut rows = rows.to_vec();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+/// `to += from`, in pieces that threads can divide.
+fn add_in_chunks<T: Float>(to: &mut [T], from: &[T]) {
+    const CHUNK: usize = 1 << 15;
+    to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).for_each(|(to, from)| optim::add_shards(to, from));
 }
 
 #[cfg(test)]
@@ -361,6 +451,15 @@ mod tests {
                 let want = if i / n == i % n { 1.0 } else { 0.0 };
                 assert!((x - want).abs() < 1e-12, "{shape:?} {i} {x}");
             }
+        }
+    }
+
+    #[test]
+    fn blank_parameters_are_not_drawn() {
+        let mut params = Params::<f32>::blank();
+        for init in [Init::Glorot, Init::Ones, Init::Orthogonal, Init::Embedding, Init::Constant(2.0)] {
+            let id = params.add(format!("{init:?}"), &[3, 3], init);
+            assert_eq!(params.get(id), [0.0; 9]);
         }
     }
 
@@ -411,5 +510,28 @@ mod tests {
         dense.fill(4.0);
         g.add_rows(1, &[1], &[1.0, 1.0]);
         assert_eq!(g.get(ParamId(1)), [4.0, 4.0, 5.0, 5.0, 4.0, 4.0]);
+    }
+
+    #[test]
+    fn what_was_touched_is_known_and_added() {
+        let mut params = Params::<f32>::new(0);
+        for (name, shape) in [("dense", &[2][..]), ("table", &[5, 2]), ("idle", &[3])] {
+            params.add(name, shape, Init::Zeros);
+        }
+        let (mut a, mut b) = (Gradients::new(&params), Gradients::new(&params));
+        a.add_rows(1, &[3, 0, 3], &[1.0; 6]);
+        assert_eq!(a.touched(), [2..4, 8..10]);
+        b.add(0).copy_from_slice(&[5.0, 6.0]);
+        b.add_rows(1, &[1, 1], &[2.0; 4]);
+        a.add_touched(&b);
+        assert_eq!(a.touched(), [0..6, 8..10]);
+        assert_eq!(a.flat(), [5.0, 6.0, 1.0, 1.0, 4.0, 4.0, 0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        a.begin();
+        b.begin();
+        // What is left over from the step before counts for nothing.
+        b.add_rows(1, &[2], &[7.0, 7.0]);
+        a.add_touched(&b);
+        assert_eq!(a.touched(), [6..8]);
+        assert_eq!(a.flat().iter().sum::<f32>(), 14.0);
     }
 }

@@ -4,8 +4,8 @@
 use spotlight::attention::numbers::{Example, Numbers};
 use spotlight::attention::score::Sizes;
 use spotlight::attention::{
-    Attention, AttentionConfig, Baseline, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, PoolConfig, Question, Score, ScoreConfig,
-    ScoreKind, SoftmaxConfig, SoftmaxKind,
+    Attention, AttentionConfig, Baseline, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, Question, Score, ScoreConfig, ScoreKind,
+    SoftmaxConfig, SoftmaxKind,
 };
 use spotlight::axis::Axis;
 use spotlight::decoder::{Coverage, DecoderConfig, DecoderState, Order, RecurrentDecoder};
@@ -162,7 +162,7 @@ fn parameters_are_as_many_as_the_formulas_say() {
     assert_eq!(count(aligned(ScoreKind::Location), q, m, false), a * (q + m + 1) + 3 * (5 + a));
 
     let mut params = Params::<f32>::new(0);
-    Pool::new(&mut params, "pool", &PoolConfig::default(), 100).unwrap();
+    Pool::new(&mut params, "pool", &AttentionConfig::new(ScoreKind::Tanh), 100).unwrap();
     assert_eq!(params.len(), 101);
     let mut params = Params::<f32>::new(0);
     MultiHead::new(&mut params, "attention", &MultiHeadConfig { heads: 4, ..Default::default() }, 8, 8, 8).unwrap();
@@ -196,6 +196,50 @@ fn large_scores_do_no_harm() {
     }
 }
 
+/// A NaN is seen in every weight of its query; where it may not be looked at, it does no harm.
+#[test]
+fn a_score_that_is_not_a_number_is_seen_in_the_weights() {
+    let all_lost = |weights: Vec<f64>| weights.len() == 3 && weights.iter().all(|w| w.is_nan());
+    for &kind in SoftmaxKind::ALL {
+        if kind == SoftmaxKind::LocalP {
+            continue; // It has a query; see below.
+        }
+        let config = || SoftmaxConfig { half_width: 5, ..kind.into() };
+        assert!(all_lost(weigh::<f64>(config(), &[f64::NAN; 3], None)), "{kind} f64");
+        assert!(all_lost(weigh::<f32>(config(), &[f64::NAN; 3], None)), "{kind} f32");
+        assert!(all_lost(weigh::<f32>(config(), &[f64::NAN, -1.0, 1.0], None)), "{kind}, first");
+        let harmless = weigh::<f32>(config(), &[-2.0, f64::NAN, 1.0], Some(&[true, false, true]));
+        assert!(harmless.iter().all(|w| w.is_finite()) && harmless[1] == 0.0, "{kind}: {harmless:?}");
+        assert_eq!(weigh::<f32>(config(), &[f64::NAN; 3], Some(&[false; 3])), [0.0; 3], "{kind}");
+        // A monotonic walk has passed the positions before.
+        let late = weigh::<f32>(config(), &[-1.0, f64::NAN, 1.0], None);
+        assert!(if kind == SoftmaxKind::Monotonic { late[1].is_nan() && late[2].is_nan() } else { all_lost(late) }, "{kind}, later");
+    }
+    // While learning, too, where the position is drawn.
+    for kind in [SoftmaxKind::Gumbel, SoftmaxKind::Reinforce] {
+        let (weights, _) = drawn_of(kind, &[0.5, f64::NAN, 1.0]);
+        assert!(all_lost(weights), "{kind}");
+    }
+    let mut params = Params::<f64>::new(0);
+    let normaliser = Normaliser::new(&mut params, "", SoftmaxKind::LocalP.into(), 2).unwrap();
+    let tape = Tape::new(&params);
+    let question = Question::of_items(Some(tape.zeros(1, 2)), &[0], &Axis::new([3]), 0).unwrap();
+    let scores = tape.table(3, 1, vec![0.0, f64::NAN, 1.0]).unwrap();
+    assert!(all_lost(tape.to_vec(normaliser.weights(&tape, scores, &question).unwrap().weights)));
+}
+
+/// The weights of one draw while learning, and whether there are log-probabilities.
+fn drawn_of(kind: SoftmaxKind, scores: &[f64]) -> (Vec<f64>, bool) {
+    let params = Params::<f64>::new(0);
+    let normaliser = Normaliser::new(&mut Params::<f64>::new(0), "", kind.into(), 0).unwrap();
+    let mut gradients = Gradients::new(&params);
+    let tape = Tape::training(&params, &mut gradients, 3);
+    let question = Question::of_items(None, &[0], &Axis::new([scores.len()]), 0).unwrap();
+    let scores = tape.table(scores.len(), 1, scores.to_vec()).unwrap();
+    let weights = normaliser.weights(&tape, scores, &question).unwrap();
+    (tape.to_vec(weights.weights), weights.log_probs.is_some())
+}
+
 #[test]
 fn multi_head_attention_looks_where_it_may() {
     for kind in [ScoreKind::ScaledDot, ScoreKind::Additive] {
@@ -220,7 +264,7 @@ fn multi_head_attention_looks_where_it_may() {
 #[test]
 fn pooling_skips_what_it_may_not_see() {
     let mut params = Params::<f64>::new(2);
-    let config = PoolConfig { score: ScoreKind::ScaledDot.into(), heads: 2, ..Default::default() };
+    let config = AttentionConfig { heads: 2, ..AttentionConfig::new(ScoreKind::ScaledDot) };
     let pool = Pool::new(&mut params, "pool", &config, 2).unwrap();
     let tape = Tape::new(&params);
     let memory = tape.on_axis(tape.table(3, 2, vec![1.0, 2.0, 30.0, 40.0, 5.0, 6.0]).unwrap(), &Axis::new([2, 1])).unwrap();
@@ -326,7 +370,7 @@ fn a_baseline_moves_with_the_rewards() {
 fn hard_attention_learns_where_to_look() {
     for kind in [SoftmaxKind::Gumbel, SoftmaxKind::Reinforce] {
         let mut params = Params::<f64>::new(1);
-        let config = PoolConfig { score: ScoreKind::Linear.into(), softmax: kind.into(), heads: 1 };
+        let config = AttentionConfig { softmax: kind.into(), ..AttentionConfig::new(ScoreKind::Linear) };
         let pool = Pool::new(&mut params, "pool", &config, 2).unwrap();
         let axis = Axis::new([4, 3, 5, 2]);
         let mut baseline = Baseline::default();
@@ -554,9 +598,9 @@ fn wrong_configurations_say_what_is_wrong() {
     assert!(multi(MultiHeadConfig { heads: 3, ..Default::default() }).contains("a divisor of the 4 features"));
     assert!(multi(MultiHeadConfig { score: ScoreKind::Location.into(), ..Default::default() }).contains("location"));
     assert!(multi(MultiHeadConfig { heads: 2, softmax: SoftmaxKind::Monotonic.into(), ..Default::default() }).contains("monotonic"));
-    let pool = |config: PoolConfig| Pool::new(&mut Params::<f32>::new(0), "p", &config, 4).map(|_| ()).unwrap_err().to_string();
-    assert!(pool(PoolConfig { heads: 0, ..Default::default() }).contains("heads is 0"));
-    assert!(pool(PoolConfig { softmax: SoftmaxKind::LocalM.into(), ..Default::default() }).contains("pooling looks once"));
+    let pool = |config: AttentionConfig| Pool::new(&mut Params::<f32>::new(0), "p", &config, 4).map(|_| ()).unwrap_err().to_string();
+    assert!(pool(AttentionConfig { heads: 0, ..Default::default() }).contains("heads is 0"));
+    assert!(pool(AttentionConfig { softmax: SoftmaxKind::LocalM.into(), ..Default::default() }).contains("pooling looks once"));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use spotlight::attention::score::Sizes;
 use spotlight::attention::{
-    Attention, AttentionConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, PoolConfig, Question, Score, ScoreConfig, ScoreKind,
-    SoftmaxConfig, SoftmaxKind, mix,
+    Attention, AttentionConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig,
+    SoftmaxKind, mix,
 };
 use spotlight::axis::{Axis, Pairs};
 use spotlight::decoder::{Coverage, DecoderConfig, Order, RecurrentDecoder, State};
@@ -174,7 +174,7 @@ fn query_free<T: Float>(name: &str, kind: ScoreKind) {
     let case = Case::load("attention", name);
     let keys = case.axis("memory_lengths");
     let mut params = Params::<T>::new(0);
-    let config = PoolConfig { score: ScoreConfig { alignment: Some(5), ..kind.into() }, ..Default::default() };
+    let config = AttentionConfig { score: ScoreConfig { alignment: Some(5), ..kind.into() }, ..Default::default() };
     let pool = Pool::new(&mut params, "pool", &config, case.width("memory")).unwrap();
     let memory = case.input(&mut params, "memory");
     case.compare(params, "pool.", |t| {

@@ -3,8 +3,8 @@
 use crate::common::{Check, check, lengths};
 use spotlight::attention::score::Sizes;
 use spotlight::attention::{
-    AttentionConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, PoolConfig, Question, Score, ScoreConfig, ScoreKind,
-    SoftmaxConfig, SoftmaxKind, mix, mix_whole,
+    AttentionConfig, Mask, MultiHead, MultiHeadConfig, Normaliser, Pool, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig,
+    SoftmaxKind, mix, mix_whole,
 };
 use spotlight::axis::{Axis, Pairs};
 use spotlight::decoder::{Coverage, DecoderConfig, Order, RecurrentDecoder};
@@ -113,13 +113,13 @@ fn pooling() {
             for lengths in lengths() {
                 let axis = Axis::new(lengths);
                 let mut c = Check::new(&format!("pool {kind} {heads} {axis:?}"));
-                let config = PoolConfig { score: ScoreConfig { alignment: Some(2), ..kind.into() }, heads, ..Default::default() };
+                let config = AttentionConfig { score: ScoreConfig { alignment: Some(2), ..kind.into() }, heads, ..Default::default() };
                 let pool = Pool::new(&mut c.params, "pool", &config, 3).unwrap();
                 shake(&mut c.params);
                 let memory = c.input(axis.rows(), 3);
                 check(c, |t| {
                     let pooled = pool.forward(t, t.on_axis(t.param(memory), &axis)?, None)?;
-                    assert_eq!(t.shape(pooled.context).1, pool.width(3));
+                    assert_eq!(t.shape(pooled.context).1, pool.width());
                     side_by_side(t, &[pooled.context, pooled.weights])
                 });
             }

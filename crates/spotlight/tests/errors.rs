@@ -6,7 +6,7 @@ use spotlight::nn::{Embedding, LayerNorm, Linear, Rnn, RnnConfig};
 use spotlight::params::{Gradients, Init, Params};
 use spotlight::tape::{Recurrent, Tape, Var};
 use spotlight::train::parallel::Shards;
-use spotlight::{Cell, Result};
+use spotlight::{Cell, Error, Result};
 
 /// Panics unless `result` is an error whose message has all the words.
 fn fails<T>(result: Result<T>, words: &[&str]) {
@@ -370,4 +370,101 @@ fn a_loss_that_is_not_asked_for_leaves_no_gradient() {
     for (with, without) in used(true).iter().zip(used(false)) {
         assert!((with - without).abs() < 1e-15, "{with} instead of {without}");
     }
+}
+
+/// What a loss found out on the way forward counts for nothing until the backward pass comes.
+#[test]
+fn a_tape_that_is_dropped_leaves_no_gradient() {
+    let mut p = params();
+    let linear = Linear::new(&mut p, "linear", 3, 4);
+    let numbers: Vec<f64> = (0..6).map(|i| (i as f64).cos()).collect();
+    let forward = |t: &Tape<f64>, targets: [u32; 2]| {
+        let x = t.table(2, 3, numbers.clone()).unwrap();
+        t.cross_entropy(x, linear.weight, linear.bias, &targets, 0.0, 1.0).unwrap()
+    };
+    let mut gradients = Gradients::new(&p);
+    forward(&Tape::training(&p, &mut gradients, 0), [1, 2]);
+    assert!(gradients.flat().iter().all(|&g| g == 0.0));
+
+    let learn = |gradients: &mut Gradients<f64>, targets| {
+        let t = Tape::training(&p, gradients, 0);
+        let loss = forward(&t, targets);
+        t.backward(loss).unwrap();
+    };
+    let clean = |targets| {
+        let mut gradients = Gradients::new(&p);
+        learn(&mut gradients, targets);
+        gradients.flat().to_vec()
+    };
+    // Dropped before and between backward passes whose gradients add up.
+    forward(&Tape::training(&p, &mut gradients, 0), [3, 3]);
+    learn(&mut gradients, [1, 2]);
+    forward(&Tape::training(&p, &mut gradients, 0), [0, 3]);
+    learn(&mut gradients, [3, 0]);
+    for ((found, a), b) in gradients.flat().iter().zip(clean([1, 2])).zip(clean([3, 0])) {
+        assert!((*found - (a + b)).abs() < 1e-14, "{found} instead of {}", a + b);
+    }
+    // And before a new step.
+    gradients.begin();
+    forward(&Tape::training(&p, &mut gradients, 0), [3, 3]);
+    gradients.begin();
+    learn(&mut gradients, [1, 2]);
+    assert_eq!(gradients.flat(), clean([1, 2]));
+}
+
+/// Two losses on one tape share their weight's gradient.
+#[test]
+fn losses_of_one_tape_add_up() {
+    let mut p = params();
+    let linear = Linear::new(&mut p, "linear", 3, 4);
+    let numbers: Vec<f64> = (0..6).map(|i| (i as f64).cos()).collect();
+    let gradients_of = |targets: &[[u32; 2]]| {
+        let mut gradients = Gradients::new(&p);
+        let t = Tape::training(&p, &mut gradients, 0);
+        let x = t.table(2, 3, numbers.clone()).unwrap();
+        let mut loss = t.scalar(0.0);
+        for targets in targets {
+            loss = t.add(loss, t.cross_entropy(x, linear.weight, linear.bias, targets, 0.0, 1.0).unwrap()).unwrap();
+        }
+        t.backward(loss).unwrap();
+        gradients.flat().to_vec()
+    };
+    let (a, b) = (gradients_of(&[[1, 2]]), gradients_of(&[[3, 0]]));
+    for ((both, a), b) in gradients_of(&[[1, 2], [3, 0]]).iter().zip(a).zip(b) {
+        assert!((both - (a + b)).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn tables_of_different_axes_are_not_put_side_by_side() {
+    let p = params();
+    let t = Tape::new(&p);
+    let on = |lengths: &[usize]| t.on_axis(t.zeros(4, 1), &Axis::new(lengths.to_vec())).unwrap();
+    let (none, a, b) = (t.zeros(4, 2), on(&[1, 3]), on(&[2, 2]));
+    for parts in [vec![a, b], vec![none, a, b], vec![a, none, b], vec![none, none, b, a]] {
+        assert!(matches!(t.concat(&parts), Err(Error::Axes { op: "concat", .. })));
+    }
+    for parts in [vec![none, a, none], vec![a, none], vec![none, none, a, a]] {
+        assert_eq!(t.axis(t.concat(&parts).unwrap()), Some(Axis::new([1, 3])));
+    }
+}
+
+#[test]
+fn a_probability_of_nought_costs_much_and_no_more() {
+    let p = params();
+    let t = Tape::new(&p);
+    let given = t.input(3, 2, vec![0.0, 1.0, 0.25, 0.75, 1e-300, 1.0]).unwrap();
+    let loss = t.negative_log_likelihood(given, &[0, 1, 0], 1.0).unwrap();
+    let most = -(1e-12f64).ln();
+    assert!((t.item(loss) - (2.0 * most - 0.75f64.ln())).abs() < 1e-9);
+    let slopes = t.backward_with(&[(loss, vec![1.0])], &[given]).unwrap().remove(0);
+    assert!(slopes.iter().zip([-1e12, 0.0, 0.0, -1.0 / 0.75, -1e12, 0.0]).all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs()), "{slopes:?}");
+
+    let t = Tape::new(&p);
+    let lost = t.table(1, 1, vec![f64::NAN]).unwrap();
+    assert!(t.item(t.negative_log_likelihood(lost, &[0], 1.0).unwrap()).is_nan());
+    assert!(t.negative_log_likelihood(lost, &[1], 1.0).is_err());
+    assert!(t.negative_log_likelihood(lost, &[0, 0], 1.0).is_err());
+    assert!(t.scatter_add(lost, &[2], 2).is_err());
+    assert!(t.scatter_add(lost, &[0, 0], 2).is_err());
 }

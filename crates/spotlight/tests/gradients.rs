@@ -5,7 +5,7 @@ use spotlight::axis::{Axis, Pairs};
 use spotlight::decoder::AdditiveDecoder;
 use spotlight::nn::{LayerNorm, Linear, Rnn, RnnConfig};
 use spotlight::params::{Init, ParamId, Params};
-use spotlight::tape::{Recurrent, Tape, Var};
+use spotlight::tape::{Bags, Recurrent, Tape, Var};
 use spotlight::{Cell, Result};
 
 /// Checks one operation on one table for every set of lengths.
@@ -35,6 +35,8 @@ fn elementwise() {
     on_one("log", 3, |t, x| Ok(t.log(t.exp(x))));
     on_one("scale", 3, |t, x| Ok(t.scale(t.neg(x), 1.7)));
     on_one("row_sum", 3, |t, x| t.row_sum(x));
+    on_one("row_softmax", 3, |t, x| Ok(t.row_softmax(x)));
+    on_one("row_log_softmax", 3, |t, x| Ok(t.row_log_softmax(x)));
     on_one("norm", 3, |t, x| t.norm(x));
     on_one("slice", 4, |t, x| t.slice(x, 1, 2));
     on_one("off_axis", 2, |t, x| Ok(t.off_axis(x)));
@@ -78,6 +80,14 @@ fn products() {
     let mut c = Check::new("embedding");
     let table = c.input(5, 3);
     check(c, |t| t.mul(t.embedding(table, &[4, 1, 4])?, t.embedding(table, &[0, 0, 0])?));
+    let mut c = Check::new("embedding bag");
+    let table = c.input(5, 2);
+    // A row twice in one bag, a row in two bags, an empty bag.
+    let bags = Bags { ids: vec![4, 1, 4, 1, 0], weights: vec![0.5, -1.0, 2.0, 0.25, 1.5], offsets: vec![0, 3, 3, 5] };
+    check(c, |t| {
+        let sums = t.embedding_bag(table, bags.clone())?;
+        t.mul(sums, t.tanh(sums))
+    });
 }
 
 #[test]
@@ -119,6 +129,11 @@ fn along_the_axis() {
         let x = c.input(axis.rows(), 2);
         let rows: Vec<usize> = (0..2 * axis.rows()).map(|i| i * 5 % axis.rows()).collect();
         check(c, |t| t.gather(t.param(x), &rows));
+        let mut c = Check::new("scatter_add");
+        let x = c.input(axis.rows(), 2);
+        // Row 1 gets nothing, the others several.
+        let rows: Vec<usize> = (0..axis.rows()).map(|i| i % 3 * 2).collect();
+        check(c, |t| t.scatter_add(t.param(x), &rows, 5));
         let mut c = Check::new("softmax over pairs");
         let (q, k) = (c.input(axis.rows(), 2), c.input(axis.rows(), 2));
         let pairs = Pairs::new(&axis, &axis).unwrap();
@@ -204,6 +219,19 @@ fn additive_decoder() {
                 let out = decoder.forward(t, y, keys, memory, t.param(state), Some(t.param(memory0)))?;
                 t.concat(&[out.states, out.contexts])
             });
+            // A loss on the weights themselves, alone and beside the others.
+            let (mut c, n) = (Check::new(&format!("weights of the additive decoder {cell:?} {target:?}")), target.items());
+            let (y, keys, memory) = (c.input(target.rows(), 2), c.input(source.rows(), 5), c.input(source.rows(), 4));
+            let (state, query) = (c.input(n, 3), c.input(5, 3));
+            let v = c.params.add("v", &[5], Init::Uniform(1.0));
+            let rnn = Rnn::new(&mut c.params, "cell", RnnConfig::new(cell, 6, 3));
+            let decoder = AdditiveDecoder { query, v, cell: rnn.layers[0][0] };
+            check(c, |t| {
+                let y = t.on_axis(t.param(y), &target)?;
+                let (keys, memory) = (t.on_axis(t.param(keys), &source)?, t.on_axis(t.param(memory), &source)?);
+                let out = decoder.forward(t, y, keys, memory, t.param(state), None)?;
+                t.stack(&[out.weights, t.row_sum(out.contexts)?])
+            });
         }
     }
 }
@@ -227,6 +255,16 @@ fn losses() {
         let x = c.input(rows, 1);
         let targets: Vec<f64> = (0..rows).map(|i| (i % 2) as f64).collect();
         check(c, |t| t.binary_cross_entropy(t.param(x), &targets, 0.5));
+        // Probabilities of a mixture: g softmax(a) + (1 - g) softmax(b).
+        let mut c = Check::new("negative log-likelihood");
+        let (a, b, g) = (c.input(rows, 4), c.input(rows, 4), c.input(rows, 1));
+        let targets: Vec<u32> = (0..rows as u32).map(|i| i * 3 % 4).collect();
+        check(c, |t| {
+            let gate = t.sigmoid(t.param(g));
+            let rest = t.sub(t.scalar(1.0), gate)?;
+            let p = t.add(t.mul(t.row_softmax(t.param(a)), gate)?, t.mul(t.row_softmax(t.param(b)), rest)?)?;
+            t.negative_log_likelihood(p, &targets, 0.4)
+        });
         let mut c = Check::new("ranking");
         let (a, b) = (c.input(rows, 1), c.input(rows, 1));
         check(c, |t| t.ranking(t.param(a), t.param(b), 0.2, 2.0));

@@ -6,7 +6,7 @@ use spotlight::decoder::AdditiveDecoder;
 use spotlight::nn::{Embedding, LayerNorm, Linear, Rnn, RnnConfig};
 use spotlight::params::{Init, Params};
 use spotlight::tape::{Tape, Var};
-use spotlight::train::optim::{Optimiser, Rule, clip_scale, global_norm};
+use spotlight::train::optim::{Optimiser, Rule, clip_scale};
 use spotlight::train::parallel::Shards;
 use spotlight::{Cell, Result};
 
@@ -93,10 +93,9 @@ fn train(seed: u64, shards: usize, threads: usize) -> Vec<u32> {
         let mut adam = Optimiser::new(Rule::adamw(0.01), params.len());
         for step in 0..6 {
             let parts = batch(step, shards);
-            let (loss, gradient) = workers.gradients(&params, seed + step as u64, &parts, |t, part| model.loss(t, part))?;
+            let (loss, gradients) = workers.gradients(&params, seed + step as u64, &parts, |t, part| model.loss(t, part))?;
             assert!(loss.is_finite());
-            let clip = clip_scale(global_norm(gradient), 1.0);
-            adam.step(params.flat_mut(), gradient, 1e-2, clip);
+            adam.update(params.flat_mut(), gradients, |norm| Some((1e-2, clip_scale(norm, 1.0))));
         }
         Ok(params.flat().iter().map(|x| x.to_bits()).collect())
     };

@@ -231,6 +231,24 @@ fn huge_scores_are_no_trouble() {
     assert_eq!(d_values[0], [5.0, 0.5, 0.5, 5.0]);
 }
 
+/// A NaN reaches the queries that may look at it, and no other: the same as in the plain form.
+#[test]
+fn a_score_that_is_not_a_number_is_seen() {
+    let params = Params::<f32>::new(0);
+    let tape = Tape::new(&params);
+    let axis = Axis::new([5, 2]);
+    let put = |data: Vec<f32>| tape.on_axis(tape.table(7, 1, data).unwrap(), &axis).unwrap();
+    let (q, v) = (put(vec![1.0; 7]), put(vec![2.0; 7]));
+    let lost = |k: Vec<f32>, causal: bool| -> Vec<bool> {
+        tape.to_vec(streaming_attention(&tape, q, put(k), v, 1, 1.0, causal).unwrap()).iter().map(|x| x.is_nan()).collect()
+    };
+    let one = vec![0.0, 0.5, f32::NAN, 0.0, 1.0, 0.0, 0.0];
+    assert_eq!(lost(one.clone(), false), [true, true, true, true, true, false, false]);
+    assert_eq!(lost(one, true), [false, false, true, true, true, false, false]);
+    assert_eq!(lost(vec![f32::NAN; 7], false), [true; 7]);
+    assert_eq!(lost(vec![f32::NAN; 7], true), [true; 7]);
+}
+
 #[test]
 fn weights_on_request() {
     let params = Params::<f64>::new(0);

@@ -1,7 +1,8 @@
 //! The page in a real browser: headless Chromium, driven through ChromeDriver.
 //!
-//! Skipped, with the reason printed, where ChromeDriver is not installed (Debian: `chromium` and `chromium-driver`).
+//! Skipped, and counted by the gate, where ChromeDriver is not installed (Debian: `chromium` and `chromium-driver`).
 
+use crate::common::skip::skip;
 use crate::view::driver::{self, Browser};
 use crate::view::samples;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ fn open(pictures: Vec<Picture>) -> Option<Browser> {
     let mut browser = match Browser::start() {
         Ok(browser) => browser,
         Err(reason) => {
-            println!("skipped: {reason}");
+            skip("browser", reason);
             return None;
         }
     };

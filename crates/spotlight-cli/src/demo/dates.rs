@@ -136,7 +136,7 @@ fn numeric(seed: u64) -> Result<Transducer> {
     let (train, test) = (one_form(&split.train, 200), one_form(&split.test, 100));
     let mut config = config(seed, 8, 16, TrainSettings { warmup: 10, ..TrainSettings::default() });
     config.model.bidirectional = false;
-    config.model.alignment = 8;
+    config.attention.alignment = 8;
     explain(&config, &train, &test, 1)?;
     let mut model = Transducer::new(config, &train)?;
     say(format_args!("  {} parameters, each nudged up and down at every step: no backward pass\n", grouped(model.params.len())))?;

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::attention::ScoreKind;
 use spotlight::model::Model;
 use spotlight::model::classify::{Classifier, Config};
 use spotlight::model::encoder::EncoderSection;
-use spotlight::model::pooling::PoolingSection;
+use spotlight::model::pooling::PoolingKind;
 use spotlight::text::Labelled;
 use spotlight::text::read::split_dev;
 use spotlight::train::TrainSettings;
@@ -52,10 +51,9 @@ impl Sentiment {
         }
 
         let stage = Stage::new(self.out.as_ref(), "sentiment")?;
-        let (attentive, with) = fit(&stage, config(seed, PoolingSection::new(ScoreKind::Tanh)), &train, &dev, &test)?;
+        let (attentive, with) = fit(&stage, config(seed, PoolingKind::Attention), &train, &dev, &test)?;
         let compare = Stage::new(None, "sentiment-last")?;
-        let last = PoolingSection { pooling: "last".into(), ..PoolingSection::new(ScoreKind::Tanh) };
-        let (plain, without) = fit(&compare, config(seed, last), &train, &dev, &test)?;
+        let (plain, without) = fit(&compare, config(seed, PoolingKind::Last), &train, &dev, &test)?;
         let added = attentive.params.len() - plain.params.len();
         say(format_args!("\nThe attention adds {added} parameters to {}.", grouped(plain.params.len())))?;
         say(format_args!("Test accuracy  {with:.3} with attention, {without:.3} with the last state only"))?;
@@ -96,7 +94,7 @@ fn labelled(tweets: &[Tweet]) -> Vec<Labelled> {
     tweets.iter().enumerate().map(|(i, t)| Labelled { text: t.text.clone(), label: label(t).into(), line: i + 1 }).collect()
 }
 
-fn config(seed: u64, pooling: PoolingSection) -> Config {
+fn config(seed: u64, pooling: PoolingKind) -> Config {
     let mut config = Config { seed, ..Config::default() };
     config.model.encoder = EncoderSection { embedding: 50, hidden: 100, bidirectional: false, dropout: 0.3, ..EncoderSection::default() };
     config.model.pooling = pooling;
@@ -109,7 +107,12 @@ fn config(seed: u64, pooling: PoolingSection) -> Config {
 fn fit(stage: &Stage, config: Config, train: &[Labelled], dev: &[Labelled], test: &[Labelled]) -> Result<(Classifier, f64)> {
     let mut model = Classifier::new(config, train)?;
     let m = &model.config.model;
-    say(format_args!("\nLSTM of {}, pooled by {}: {} parameters", m.encoder.hidden, m.pooling.pooling, grouped(model.params.len())))?;
+    say(format_args!(
+        "\nLSTM of {}, pooled by {}: {} parameters",
+        m.encoder.hidden,
+        m.pooling.name(&model.config.attention),
+        grouped(model.params.len())
+    ))?;
     stage.train(&mut model, train, dev, &mut Lines("accuracy"))?;
     let accuracy = value(&model.measure(test)?, "accuracy");
     Ok((model, accuracy))

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use spotlight::attention::ScoreKind;
 use spotlight::decoder::Order;
 use spotlight::model::UnitSection;
 use spotlight::model::seq2seq::config::Start;
@@ -75,9 +76,9 @@ fn config(seed: u64) -> Config {
     let mut config = Config { seed, source: words.clone(), target: words, ..Config::default() };
     let m = &mut config.model;
     (m.embedding, m.hidden, m.bidirectional, m.dropout) = (32, 32, false, 0.0);
-    m.attention = "dot".into();
     m.start = Start::Zeros;
     m.order = Order::Luong;
+    config.attention.score = Some(ScoreKind::Dot);
     config.train = TrainSettings {
         epochs: EPOCHS,
         rate: 0.01,

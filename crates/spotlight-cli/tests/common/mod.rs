@@ -1,6 +1,9 @@
 //! Runs the command as a user would.
 #![allow(dead_code)]
 
+#[path = "../../../spotlight/tests/common/skip.rs"]
+pub mod skip;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

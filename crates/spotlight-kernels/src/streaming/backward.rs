@@ -1,4 +1,4 @@
-//! The way back: the weights are computed again, block by block.
+//! The backward pass: the weights are computed again, block by block.
 //!
 //! ```text
 //! P  = e^(S - largest) * share        dV += Pᵀ dO

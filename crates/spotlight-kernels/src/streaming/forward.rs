@@ -1,4 +1,4 @@
-//! The way forward: sixteen queries at a time, keys in blocks.
+//! The forward pass: sixteen queries at a time, keys in blocks.
 
 use rayon::prelude::*;
 

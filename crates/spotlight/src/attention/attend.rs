@@ -2,72 +2,20 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
 use super::score::Sizes;
-use super::{Mask, Normaliser, Score, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind, mix};
+use super::{Asker, AttentionConfig, Mask, Normaliser, Place, Score, mix};
 use crate::axis::{Axis, Pairs};
 use crate::nn::Linear;
 use crate::params::Params;
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
 
-/// What goes into the boxes, as a user configures it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AttentionConfig {
-    /// The first box.
-    pub score: ScoreConfig,
-    /// The second box.
-    pub softmax: SoftmaxConfig,
-    /// If given, the score reads a projection of the memory to this size instead of the memory.
-    pub keys: Option<usize>,
-    /// If given, the context mixes a projection of the memory to this size instead of the memory.
-    pub values: Option<usize>,
-    /// Scores side by side, each with parameters and weights of its own. Several share the features of a projection of the memory: each mixes its part of them.
-    pub heads: usize,
-}
-
-impl Default for AttentionConfig {
-    fn default() -> Self {
-        AttentionConfig { score: ScoreConfig::default(), softmax: SoftmaxConfig::default(), keys: None, values: None, heads: 1 }
-    }
-}
-
-impl AttentionConfig {
-    /// This score with the plain softmax over the memory itself.
-    pub fn new(score: ScoreKind) -> Self {
-        AttentionConfig { score: score.into(), ..Default::default() }
-    }
-
-    /// The projection that the context mixes, if there is one: several heads need one, so that each can choose what to mix.
-    pub(crate) fn projected_values(&self, memory: usize) -> Option<usize> {
-        self.values.or((self.heads > 1).then_some(memory))
-    }
-
-    fn check(&self, values: usize) -> Result<()> {
-        let refuse = |expected: &str| {
-            Err(Error::Value { what: "the number of heads".into(), got: self.heads.to_string(), expected: expected.into() })
-        };
-        match self.heads {
-            1 => Ok(()),
-            0 => refuse("at least 1"),
-            heads if !values.is_multiple_of(heads) => refuse(&format!("a divisor of the {values} features that they share")),
-            _ if matches!(self.score.kind, ScoreKind::Dot | ScoreKind::ScaledDot | ScoreKind::Cosine) => {
-                refuse("1 for a score without parameters, whose heads would all look at the same place; or use general")
-            }
-            _ if self.score.kind.looks_back() => refuse("1 for a score that minds where it looked"),
-            _ if !matches!(self.softmax.kind, SoftmaxKind::Softmax | SoftmaxKind::Sparsemax) => refuse("1, but with softmax or sparsemax"),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// The three boxes with their parameters.
 #[derive(Clone, Debug)]
 pub struct Attention {
-    /// The first box, one a head.
+    /// The first box, one per head.
     pub scores: Vec<Score>,
     /// The second box.
     pub normaliser: Normaliser,
@@ -90,6 +38,8 @@ pub struct Memory {
     pub axis: Axis,
     /// For each row, whether anybody may look at it.
     allowed: Option<Arc<Vec<bool>>>,
+    /// The values, taken through weights that every context would go through: `W (Σ a v) = Σ a (W v)`. For a search, where one memory meets many steps.
+    pub(crate) projected: Option<Var>,
 }
 
 /// The numbers of a [`Memory`], to move it to another tape.
@@ -105,13 +55,13 @@ impl Memory {
     /// A memory that nobody looks at.
     pub(crate) fn unread<T: Float>(tape: &Tape<T>, memory: Var) -> Result<Self> {
         let axis = tape.need_axis("memory", memory)?;
-        Ok(Memory { keys: memory, values: memory, axis, allowed: None })
+        Ok(Memory { keys: memory, values: memory, axis, allowed: None, projected: None })
     }
 
     /// The same memory with rows that nobody may look at.
     pub fn only(mut self, allowed: Vec<bool>) -> Result<Self> {
         if allowed.len() != self.axis.rows() {
-            let expected = format!("{} answers, one a row of the memory", self.axis.rows());
+            let expected = format!("{} answers, one per row of the memory", self.axis.rows());
             return Err(Error::Shape { op: "memory", expected, got: (allowed.len(), 1) });
         }
         self.allowed = Some(Arc::new(allowed));
@@ -135,7 +85,7 @@ impl<T: Float> MemoryTables<T> {
     pub fn on(&self, tape: &Tape<T>) -> Result<Memory> {
         let table = |(cols, data): &(usize, Vec<T>)| tape.on_axis(tape.table(self.axis.rows(), *cols, data.clone())?, &self.axis);
         let (keys, values) = (table(&self.keys)?, table(&self.values)?);
-        Ok(Memory { keys, values, axis: self.axis.clone(), allowed: self.allowed.clone() })
+        Ok(Memory { keys, values, axis: self.axis.clone(), allowed: self.allowed.clone(), projected: None })
     }
 }
 
@@ -146,13 +96,13 @@ pub struct Question {
     pub pairs: Pairs,
     /// The step of each query in its sequence, from 0.
     pub positions: Vec<usize>,
-    /// One row a query, if the score reads it.
+    /// One row per query, if the score reads it.
     pub query: Option<Var>,
     /// The axis of the queries, if they have one.
     pub axis: Option<Axis>,
-    /// The weights of the step before, one number a pair, for what depends on them.
+    /// The weights of the step before, one number per pair, for what depends on them.
     pub previous: Option<Var>,
-    /// The sum of the weights of all steps before, one number a pair, for a score that reads it.
+    /// The sum of the weights of all steps before, one number per pair, for a score that reads it.
     pub coverage: Option<Var>,
     /// What is allowed.
     pub mask: Option<Mask>,
@@ -189,13 +139,13 @@ impl Question {
 /// What attention gives.
 #[derive(Clone, Copy, Debug)]
 pub struct Attended {
-    /// One row a query: the mix.
+    /// One row per query: the mix.
     pub context: Var,
-    /// One row a pair, one column a head, on the axis of the pairs.
+    /// One row per pair, one column per head, on the axis of the pairs.
     pub weights: Var,
     /// The same before the softmax.
     pub scores: Var,
-    /// One number a query, for [`SoftmaxKind::Reinforce`](super::SoftmaxKind::Reinforce) while learning.
+    /// One number per query, for [`SoftmaxKind::Reinforce`](super::SoftmaxKind::Reinforce) while learning.
     pub log_probs: Option<Var>,
 }
 
@@ -214,15 +164,12 @@ impl Attention {
         memory: usize,
         coverage: bool,
     ) -> Result<Self> {
-        let mut project = |part: &str, size: Option<usize>| match size {
-            Some(0) => Err(Error::Value { what: format!("the size of the {part}s"), got: "0".into(), expected: "at least 1".into() }),
-            Some(size) => Ok(Some(Linear::without_bias(params, &format!("{name}.{part}"), memory, size))),
-            None => Ok(None),
-        };
+        config.check(Place { asker: Asker::Decoder, query, memory, coverage })?;
+        let mut project =
+            |part: &str, size: Option<usize>| size.map(|size| Linear::without_bias(params, &format!("{name}.{part}"), memory, size));
         let values = config.projected_values(memory);
         let width = values.unwrap_or(memory);
-        config.check(width)?;
-        let (keys, values) = (project("key", config.keys)?, project("value", values)?);
+        let (keys, values) = (project("key", config.keys), project("value", values));
         let sizes = Sizes { query, memory: config.keys.unwrap_or(memory), coverage };
         let named = |head: usize| if config.heads == 1 { name.to_string() } else { format!("{name}.{head}") };
         let scores = (0..config.heads).map(|head| Score::new(params, &named(head), &config.score, sizes)).collect::<Result<_>>()?;
@@ -242,7 +189,7 @@ impl Attention {
         let (read, values) = (projected(&self.keys)?, projected(&self.values)?);
         let keys = self.scores.iter().map(|score| score.keys(tape, read)).collect::<Result<Vec<_>>>()?;
         let keys = if let [one] = keys[..] { one } else { tape.concat(&keys)? };
-        Ok(Memory { keys, values, axis, allowed: None })
+        Ok(Memory { keys, values, axis, allowed: None, projected: None })
     }
 
     /// Score, softmax, mix.

@@ -7,13 +7,13 @@ use crate::axis::Pairs;
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
 
-/// `c = Σ_j a_j v_j` for every query: one row a query, as wide as the values.
+/// `c = Σ_j a_j v_j` for every query: one row per query, as wide as the values.
 ///
 /// With several columns of weights, each head mixes its own share of the values: head `h` of `H` the features from `h / H` to `(h + 1) / H` of each row.
 pub fn mix<T: Float>(tape: &Tape<T>, weights: Var, values: Var, pairs: &Pairs) -> Result<Var> {
     let ((rows, heads), (memory, width)) = (tape.shape(weights), tape.shape(values));
     if rows != pairs.axis().rows() {
-        return Err(Error::Shape { op: "mix", expected: format!("{} rows, one a pair", pairs.axis().rows()), got: (rows, heads) });
+        return Err(Error::Shape { op: "mix", expected: format!("{} rows, one per pair", pairs.axis().rows()), got: (rows, heads) });
     }
     if memory != pairs.keys().rows() || width == 0 || heads == 0 || !width.is_multiple_of(heads) {
         let expected = format!("{} rows of values that {heads} heads can share", pairs.keys().rows());

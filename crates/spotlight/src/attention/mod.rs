@@ -43,6 +43,7 @@
 //! [`Pairs::axis`]: crate::axis::Pairs::axis
 
 mod attend;
+mod config;
 mod mix;
 mod multihead;
 pub mod numbers;
@@ -52,10 +53,11 @@ pub mod score;
 pub mod softmax;
 mod streaming;
 
-pub use attend::{Attended, Attention, AttentionConfig, Memory, MemoryTables, Question};
+pub use attend::{Attended, Attention, Memory, MemoryTables, Question};
+pub use config::{Asker, AttentionConfig, Place, Refused};
 pub use mix::{mix, mix_whole};
 pub use multihead::{MultiHead, MultiHeadConfig};
-pub use pool::{Pool, PoolConfig, Pooled};
+pub use pool::{Pool, Pooled};
 pub use score::{Score, ScoreConfig, ScoreKind};
 pub use softmax::{Baseline, Mask, Normaliser, SoftmaxConfig, SoftmaxKind};
 pub use streaming::{streaming_attention, streaming_weights};

@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 use spotlight_kernels::gemm::{View, product};
 
-use super::score::{ScaledDot, Sizes, dot_pairs};
-use super::{Attended, Mask, Normaliser, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig, mix, streaming_attention};
+use super::score::{Sizes, dot_pairs};
+use super::{
+    Asker, Attended, AttentionConfig, Mask, Normaliser, Place, Question, Score, ScoreConfig, ScoreKind, SoftmaxConfig, mix,
+    streaming_attention,
+};
 use crate::nn::Linear;
 use crate::params::{Init, ParamId, Params};
 use crate::tape::{Tape, Var};
@@ -56,7 +59,7 @@ pub struct MultiHead {
     projections: Projections,
     bias: ParamId,
     out: Linear,
-    /// One a head; none for the products, which need no parameters.
+    /// One per head; none for the products, which need no parameters.
     scores: Vec<Score>,
     normaliser: Normaliser,
 }
@@ -71,20 +74,8 @@ impl MultiHead {
         key: usize,
         value: usize,
     ) -> Result<Self> {
-        if config.heads == 0 || embed == 0 || !embed.is_multiple_of(config.heads) {
-            return Err(Error::Value {
-                what: "the number of heads".into(),
-                got: config.heads.to_string(),
-                expected: format!("a divisor of the {embed} features"),
-            });
-        }
-        if config.score.kind.looks_back() {
-            return Err(Error::Value {
-                what: "the score of multi-head attention".into(),
-                got: format!("\"{}\"", config.score.kind),
-                expected: "one that does not need the weights of a step before".into(),
-            });
-        }
+        let boxes = AttentionConfig { score: config.score, softmax: config.softmax, heads: config.heads, ..AttentionConfig::default() };
+        boxes.check(Place { asker: Asker::Rows, query: embed, memory: embed, coverage: false })?;
         let projections = if key == embed && value == embed {
             Projections::Stacked(params.add(format!("{name}.in_proj_weight"), &[3 * embed, embed], Init::Glorot))
         } else {
@@ -94,23 +85,11 @@ impl MultiHead {
         let bias = params.add(format!("{name}.in_proj_bias"), &[3 * embed], Init::Zeros);
         let out = Linear::new(params, &format!("{name}.out_proj"), embed, embed);
         let size = embed / config.heads;
-        let scores = match config.score.kind {
-            ScoreKind::Dot | ScoreKind::ScaledDot => Vec::new(),
-            _ => (0..config.heads)
-                .map(|head| {
-                    let sizes = Sizes { query: size, memory: size, coverage: false };
-                    Score::new(params, &format!("{name}.score.{head}"), &config.score, sizes)
-                })
-                .collect::<Result<_>>()?,
-        };
+        let sizes = Sizes { query: size, memory: size, coverage: false };
+        let own = if config.score.kind.factor(size).is_some() { 0 } else { config.heads };
+        let scores =
+            (0..own).map(|head| Score::new(params, &format!("{name}.score.{head}"), &config.score, sizes)).collect::<Result<_>>()?;
         let normaliser = Normaliser::new(params, name, config.softmax, embed)?;
-        if normaliser.looks_back() && config.heads > 1 {
-            return Err(Error::Value {
-                what: "the number of heads of monotonic attention".into(),
-                got: config.heads.to_string(),
-                expected: "1".into(),
-            });
-        }
         Ok(MultiHead { config: *config, embed, projections, bias, out, scores, normaliser })
     }
 
@@ -119,7 +98,7 @@ impl MultiHead {
         self.forward(tape, x, x, x, mask)
     }
 
-    /// Every row of `query` looks at the same sequence of `key` and `value`. Context and queries are on the same axis; weights have one column a head.
+    /// Every row of `query` looks at the same sequence of `key` and `value`. Context and queries are on the same axis; weights have one column per head.
     ///
     /// `mask` comes in addition to what the configuration says.
     pub fn forward<T: Float>(&self, tape: &Tape<T>, query: Var, key: Var, value: Var, mask: Option<&Mask>) -> Result<Attended> {
@@ -145,7 +124,7 @@ impl MultiHead {
     /// The context of [`forward`](Self::forward) alone. A plain softmax over products then never builds its weights, and memory grows with the length instead of
     /// its square (see [`streaming_attention`]); with any other score or softmax, a window or a mask, the weights are built and let go.
     pub fn context<T: Float>(&self, tape: &Tape<T>, query: Var, key: Var, value: Var, mask: Option<&Mask>) -> Result<Var> {
-        let plain = self.scores.is_empty() && self.config.softmax == SoftmaxConfig::default();
+        let plain = self.scores.is_empty() && self.config.softmax.is_fused();
         if !plain || self.config.window.is_some() || mask.is_some() {
             return Ok(self.forward(tape, query, key, value, mask)?.context);
         }
@@ -177,10 +156,10 @@ impl MultiHead {
 
     /// The factor of a product, for those.
     fn scale(&self) -> f64 {
-        if self.config.score.kind == ScoreKind::Dot { 1.0 } else { ScaledDot::scale(self.embed / self.config.heads) }
+        self.config.score.kind.factor(self.embed / self.config.heads).unwrap_or(1.0)
     }
 
-    /// One column a head.
+    /// One column per head.
     fn scores<T: Float>(&self, tape: &Tape<T>, q: Var, k: Var, question: &Question) -> Result<Var> {
         let (heads, size) = (self.config.heads, self.embed / self.config.heads);
         if self.scores.is_empty() {

@@ -1,4 +1,4 @@
-//! Dot-product attention that never builds its weights, as one note on the tape.
+//! Dot-product attention that never builds its weights, as one node on the tape.
 //!
 //! `softmax(scale Q Kᵀ) V` for several heads side by side (Vaswani et al., 2017, equation 1), computed block by block with a running log-sum-exp, so that
 //! memory grows with the length and not with its square. How it is done stands in [`spotlight_kernels::streaming`]. It gives what scores, softmax and

@@ -4,10 +4,10 @@
 
 use spotlight_kernels::Float;
 
-use super::recurrent::{Look, Moved, Parts, RecurrentDecoder, beside, top, weights_of};
+use super::recurrent::{Look, Moved, Parts, RecurrentDecoder, beside, top};
 use super::{AdditiveDecoder, DecoderOutput, State};
 use crate::Result;
-use crate::attention::Memory;
+use crate::attention::{Memory, mix};
 use crate::tape::{Tape, Var};
 
 /// One step.
@@ -16,11 +16,21 @@ pub(super) fn step<T: Float>(
     tape: &Tape<T>,
     y: Var,
     before: &Parts,
+    memory: &Memory,
     look: impl Fn(Var) -> Result<Option<Look>>,
 ) -> Result<Moved> {
     let look = look(top(&before.layers, "decoder")?)?;
     let context = look.as_ref().map(|look| look.context);
-    let run = decoder.rnn.step(tape, beside(tape, &[Some(y), context])?, &before.layers, &before.memories)?;
+    let run = match (memory.projected, &look) {
+        (Some(projected), Some(look)) => {
+            // W_ih [y; c] = W_y y + Σ a (W_c v)
+            let cell = &decoder.rnn.layers[0][0];
+            let from_y = tape.linear_columns(y, cell.weight_ih, 0, Some(cell.bias_ih))?;
+            let gates = tape.add(from_y, mix(tape, look.weights, projected, &look.pairs)?)?;
+            decoder.rnn.step_from_gates(tape, gates, &before.layers, &before.memories)?
+        }
+        _ => decoder.rnn.step(tape, beside(tape, &[Some(y), context])?, &before.layers, &before.memories)?,
+    };
     let readout = beside(tape, &[Some(tape.off_axis(run.states)), context])?;
     Ok(Moved { run, readout, look })
 }
@@ -37,14 +47,13 @@ pub(super) fn all_at_once<T: Float>(
     let start = decoder.parts(start)?;
     let state = top(&start.layers, "decoder")?;
     let out = fused.forward(tape, y, memory.keys, memory.values, state, start.memories.last().copied())?;
-    let (weights, pairs) = weights_of(tape, &tape.need_axis("decoder", y)?, memory, out.weights)?;
     let readout = tape.dropout(tape.concat(&[out.states, out.contexts])?, decoder.config.dropout)?;
     Ok(DecoderOutput {
         states: out.states,
         readout,
         contexts: Some(out.contexts),
-        weights: Some(weights),
-        pairs: Some(pairs),
+        weights: Some(out.weights),
+        pairs: Some(out.pairs),
         coverage_penalty: None,
         log_probs: None,
     })

@@ -66,7 +66,8 @@ impl Decoder for BridgedDecoder {
     }
 
     fn begin<T: Float>(&self, tape: &Tape<T>, read: &Read) -> Result<Begun> {
-        let memory = self.decoder.prepare(tape, read.states)?;
+        let mut memory = self.decoder.prepare(tape, read.states)?;
+        self.decoder.prepare_search(tape, &mut memory)?;
         let (states, memories) = self.bridge.cross(tape, read)?;
         let state = self.decoder.start(tape, &memory, memory.axis.items(), &states, &memories)?;
         Ok(Begun { memories: vec![memory], state })

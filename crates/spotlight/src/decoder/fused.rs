@@ -9,6 +9,7 @@ use spotlight_kernels::map;
 use spotlight_kernels::pairs::Span;
 use spotlight_kernels::scan::Steps;
 
+use crate::axis::Pairs;
 use crate::params::ParamId;
 use crate::tape::{GateGradient, add_initial, copy_rows, fill_rows, scatter_rows, shift_states};
 use crate::tape::{Recurrent, Tape, Var};
@@ -27,27 +28,21 @@ pub struct AdditiveDecoder {
 
 /// What the decoder gives.
 #[derive(Clone, Debug)]
-pub struct Decoded<T> {
+pub struct Decoded {
     /// `s_i` at every target position.
     pub states: Var,
     /// `c_i` at every target position.
     pub contexts: Var,
-    /// The weights of every target position over its memory rows, one after another in the order of the target's rows.
-    pub weights: Vec<T>,
+    /// The weights of every target position over its memory rows: one column on the axis of `pairs`.
+    pub weights: Var,
+    /// Which weight belongs to which pair of a target position and a row of its memory.
+    pub pairs: Pairs,
 }
 
 impl AdditiveDecoder {
     /// Runs over the target `y` (on its axis), looking at `memory` through `keys` (`U h`), both on the source axis, from the states `state` (and `memory0` for an
-    /// LSTM), one row an item.
-    pub fn forward<T: Float>(
-        &self,
-        tape: &Tape<T>,
-        y: Var,
-        keys: Var,
-        memory: Var,
-        state: Var,
-        memory0: Option<Var>,
-    ) -> Result<Decoded<T>> {
+    /// LSTM), one row per item.
+    pub fn forward<T: Float>(&self, tape: &Tape<T>, y: Var, keys: Var, memory: Var, state: Var, memory0: Option<Var>) -> Result<Decoded> {
         let op = "additive decoder";
         let (target, source) = (tape.need_axis(op, y)?, tape.need_axis(op, memory)?);
         if target.items() != source.items() {
@@ -123,14 +118,30 @@ impl AdditiveDecoder {
         for (place, &row) in rows.iter().enumerate() {
             in_order[row] = place;
         }
-        let weights = in_order.iter().flat_map(|&place| &trace.weights[spans[place].pair..][..spans[place].count]).copied().collect();
+        let of_row = |place: usize| spans[place].pair..spans[place].pair + spans[place].count;
+        let weights: Vec<T> = in_order.iter().flat_map(|&place| &trace.weights[of_row(place)]).copied().collect();
+        let grid = Pairs::new(&target, &source)?;
 
         let parents: Vec<Var> = [y, keys, memory, state, w_q, v, w_ih, w_hh, b_ih, b_hh].into_iter().chain(memory0).collect();
         let axis = target.clone();
         let main = tape.push(states, n, h, Some(target.clone()), &parents, |main| {
-            let context_var = main.beside(1);
+            let (context_var, weight_var) = (main.beside(1), main.beside(2));
             Box::new(move |back, dy| {
                 let rows = axis.step_rows(false);
+                // A loss on the weights themselves is rare; without one there is nothing to add.
+                let mut d_weights = Vec::new();
+                let given = back.grads.write(weight_var).1;
+                let from_outside = back.grads.take(weight_var);
+                if given {
+                    d_weights = back.grads.buffer(pairs);
+                    let mut left = &from_outside[..];
+                    for place in in_order {
+                        let (here, rest) = left.split_at(spans[place].count);
+                        d_weights[spans[place].pair..][..here.len()].copy_from_slice(here);
+                        left = rest;
+                    }
+                }
+                back.grads.recycle(from_outside);
                 let mut d_states = back.grads.buffer(n * h);
                 copy_rows(dy, rows, h, &mut d_states);
                 let from_outside = back.grads.take(context_var);
@@ -158,6 +169,7 @@ impl AdditiveDecoder {
                     Memory { keys: back.values.get(keys), values: back.values.get(memory), state0: &state0, memory0: &cell_memory0 };
                 let gradients = Gradients {
                     contexts: &mut d_contexts,
+                    weights: &d_weights,
                     gates: &mut d_gates,
                     queries: &mut d_queries,
                     keys: &mut d_keys,
@@ -195,14 +207,16 @@ impl AdditiveDecoder {
                     add_initial(back.grads, memory0, &axis, h, &d_memory);
                 }
                 let Trace { gates, extra, states, contexts, weights, hidden } = trace;
-                for buffer in
-                    [gates, extra, states, contexts, weights, hidden, ys, before, d_contexts, d_gates, d_queries, d_state, d_memory]
-                {
+                for buffer in [
+                    gates, extra, states, contexts, weights, hidden, ys, before, d_contexts, d_weights, d_gates, d_queries, d_state,
+                    d_memory,
+                ] {
                     back.grads.recycle(buffer);
                 }
             })
         });
         let contexts = tape.push_beside(contexts, n, m, Some(target), main);
-        Ok(Decoded { states: main, contexts, weights })
+        let weights = tape.push_beside(weights, pairs, 1, Some(grid.axis().clone()), main);
+        Ok(Decoded { states: main, contexts, weights, pairs: grid })
     }
 }

@@ -91,8 +91,7 @@ pub struct DecoderOutput {
     pub readout: Var,
     /// The context at every target position.
     pub contexts: Option<Var>,
-    /// One row per pair of a target position and a position of its memory, on the axis of `pairs`; one column per head. In the fused form no gradient goes back through them:
-    /// a loss on the weights themselves needs [`RecurrentDecoder::step_by_step`].
+    /// One row per pair of a target position and a position of its memory, on the axis of `pairs`; one column per head.
     pub weights: Option<Var>,
     /// Which weight belongs to which pair.
     pub pairs: Option<Pairs>,

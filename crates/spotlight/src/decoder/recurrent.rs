@@ -44,8 +44,8 @@ use spotlight_kernels::cell::Cell;
 
 use super::{AdditiveDecoder, DecoderOutput, State, Stepped, bahdanau, luong};
 use crate::attention::rows::{to_pairs, to_rows};
-use crate::attention::{Attention, AttentionConfig, Memory, Normaliser, Question, Score, SoftmaxKind};
-use crate::axis::{Axis, Pairs};
+use crate::attention::{Attention, AttentionConfig, Memory, Normaliser, Question, SoftmaxKind};
+use crate::axis::Pairs;
 use crate::nn::{Linear, Rnn, RnnConfig, RnnOutput};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
@@ -161,7 +161,8 @@ pub struct RecurrentDecoder {
 /// What a look at the memory gives, and what it leaves for the next.
 pub(super) struct Look {
     pub(super) context: Var,
-    weights: Var,
+    pub(super) weights: Var,
+    pub(super) pairs: Pairs,
     previous: Option<Var>,
     coverage: Option<Var>,
     penalty: Option<Var>,
@@ -207,6 +208,16 @@ impl RecurrentDecoder {
             Some(attention) => attention.prepare(tape, memory),
             None => Memory::unread(tape, memory),
         }
+    }
+
+    /// Prepares a memory further for a search: in Bahdanau's order a context goes through the input weights of the cell, and so can the memory, once.
+    pub(super) fn prepare_search<T: Float>(&self, tape: &Tape<T>, memory: &mut Memory) -> Result<()> {
+        let one_head = self.attention.as_ref().is_some_and(|attention| attention.scores.len() == 1);
+        if tape.search_width().is_some_and(|width| width > 1) && self.config.order == Order::Bahdanau && one_head {
+            let weight = self.rnn.layers[0][0].weight_ih;
+            memory.projected = Some(tape.linear_columns(memory.values, weight, self.config.input, None)?);
+        }
+        Ok(())
     }
 
     /// The state before the first step, for `rows` sequences: `states` (and `memories`, for an LSTM) of each layer, bottom first; zeros for those not given.
@@ -266,7 +277,7 @@ impl RecurrentDecoder {
         let look =
             |query: Var| attention.as_ref().map(|attention| self.look(tape, attention, query, step, before, memory, items)).transpose();
         let moved = match self.config.order {
-            Order::Bahdanau => bahdanau::step(self, tape, y, before, look)?,
+            Order::Bahdanau => bahdanau::step(self, tape, y, before, memory, look)?,
             Order::Luong => luong::step(self, tape, y, before, look)?,
         };
         let look = moved.look;
@@ -313,7 +324,8 @@ impl RecurrentDecoder {
             let excess = tape.relu(tape.sub(attended.weights, covered)?);
             penalty = Some(tape.sum(tape.sub(attended.weights, excess)?)?);
         }
-        Ok(Look { context: attended.context, weights: attended.weights, previous, coverage, penalty, log_probs: attended.log_probs })
+        let (weights, pairs) = (attended.weights, question.pairs);
+        Ok(Look { context: attended.context, weights, pairs, previous, coverage, penalty, log_probs: attended.log_probs })
     }
 
     /// Runs over known targets: `y` holds the unit before each target position, on the axis of the targets.
@@ -357,19 +369,14 @@ impl RecurrentDecoder {
     /// The fused decoder, where it computes what this one does.
     fn fused(&self, memory: &Memory) -> Option<AdditiveDecoder> {
         let (config, attention) = (&self.config, self.attention.as_ref()?);
-        let softmax = attention.normaliser.config();
         let plain = config.order == Order::Bahdanau
             && config.layers == 1
             && config.coverage == Coverage::Off
-            && softmax.kind == SoftmaxKind::Softmax
-            && softmax.temperature == 1.0
+            && attention.normaliser.config().is_fused()
             && !memory.is_masked();
-        match attention.scores[..] {
-            [Score::Additive(score)] if plain && score.is_plain() => {
-                Some(AdditiveDecoder { query: score.query.weight, v: score.v, cell: self.rnn.layers[0][0] })
-            }
-            _ => None,
-        }
+        let [score] = &attention.scores[..] else { return None };
+        let (query, v) = score.fused().filter(|_| plain)?;
+        Some(AdditiveDecoder { query, v, cell: self.rnn.layers[0][0] })
     }
 
     /// Like [`RecurrentDecoder::teacher_forced`], always with one [`RecurrentDecoder::step`] after the other: slower, and the same numbers.
@@ -384,7 +391,7 @@ impl RecurrentDecoder {
         let draws = tape.is_training() && normaliser.is_some_and(|n| n.config().kind == SoftmaxKind::Reinforce);
         // Beside what is carried from step to step, what is to be seen of every step goes through the scan as a state that nobody reads.
         let context = self.config.context();
-        let seen = [(true, self.readout_size()), (looks, context), (looks, width), (covers, 1), (draws, 1)];
+        let seen = [(true, self.readout_size()), (looks, context), (looks, width), (covers, 1), (draws, heads)];
         initial.extend(seen.iter().filter(|(wanted, _)| *wanted).map(|(_, cols)| tape.zeros(1, *cols)));
         let run = tape.scan(&target, &[y], &initial, |step, y, before| {
             let before = State { step: start.step + step.index, tables: before[..carried].to_vec() };
@@ -460,11 +467,4 @@ pub(super) fn beside<T: Float>(tape: &Tape<T>, parts: &[Option<Var>]) -> Result<
 /// The top layer of some states.
 pub(super) fn top(states: &[Var], op: &'static str) -> Result<Var> {
     states.last().copied().ok_or(Error::Index { op, index: 0, len: 0 })
-}
-
-/// The weights of a whole target, given as numbers.
-pub(super) fn weights_of<T: Float>(tape: &Tape<T>, target: &Axis, memory: &Memory, weights: Vec<T>) -> Result<(Var, Pairs)> {
-    let pairs = Pairs::new(target, &memory.axis)?;
-    let weights = tape.on_axis(tape.table(pairs.axis().rows(), 1, weights)?, pairs.axis())?;
-    Ok((weights, pairs))
 }

@@ -67,6 +67,11 @@ impl EncoderSection {
         let control = self.cell == EncoderName::Average;
         need(!control || self.layers == 1, "model.layers", "must be 1: the average encoder has one layer")
     }
+
+    /// Features of a state.
+    pub fn width(&self) -> usize {
+        self.hidden * if self.bidirectional && self.cell != EncoderName::Average { 2 } else { 1 }
+    }
 }
 
 /// The layers that read a text.

@@ -5,10 +5,11 @@
 //!   many with attention that pools, and share an [`encoder`] of texts, the [`pooling`], and a [`head`] over labels.
 //!
 //! A model on disk is a folder, the same for every kind: `config.toml` (all settings, resolved), `model.safetensors` (weights), the vocabularies as text,
-//! `metrics.jsonl` (one line an evaluation), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
+//! `metrics.jsonl` (one line per evaluation), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
 
 pub mod answer;
 pub mod ask;
+pub mod attention;
 pub mod bags;
 pub mod classify;
 pub mod describe;
@@ -29,6 +30,7 @@ pub mod units;
 
 pub use answer::{Answer, Drawing, ToJson};
 pub use ask::{AnswerOptions, Input, Replies, Reply};
+pub use attention::AttentionSection;
 pub use kind::{AnyModel, Chosen, Model, Settings};
 pub use task::{Task, open};
 pub use units::UnitSection;

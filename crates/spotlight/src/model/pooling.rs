@@ -3,59 +3,55 @@
 use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
-use super::need;
+use super::{AttentionSection, need};
 use crate::Result;
-use crate::attention::{Pool, PoolConfig, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind};
+use crate::attention::Pool;
 use crate::axis::Axis;
 use crate::config::ConfigError;
 use crate::params::Params;
 use crate::tape::{Tape, Var};
 
-const LAST: &str = "last";
-const MEAN: &str = "mean";
-
-/// What `[model]` says of the pooling.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PoolingSection {
-    /// The attention's score (`tanh`, `linear`, `gated`; or `additive`, `general`, `dot` and so on with a learned query), or `last` for the last state, or `mean`.
-    pub pooling: String,
-    /// Scores side by side; each adds a mix of its own.
-    pub heads: usize,
-    /// Size of the hidden layer of a score that has one; 0 for the size of a state.
-    pub alignment: usize,
-    /// From scores to weights: `softmax`, `sparsemax`, or `gumbel` to look at one position only.
-    pub softmax: SoftmaxKind,
+/// `model.pooling` of a recipe: how the rows of a sequence become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PoolingKind {
+    /// By learned weights: see `[attention]`.
+    Attention,
+    /// Every row has the same weight.
+    Mean,
+    /// The last state.
+    Last,
 }
 
-impl PoolingSection {
-    /// One head with this score and the plain softmax.
-    pub fn new(score: ScoreKind) -> Self {
-        PoolingSection { pooling: score.name().into(), heads: 1, alignment: 0, softmax: SoftmaxKind::Softmax }
-    }
-
-    /// The first setting that cannot be used, if any. Rows without an order have no last one.
-    pub fn check(&self, ordered: bool) -> Result<(), ConfigError> {
-        let plain = self.pooling == MEAN || (self.pooling == LAST && ordered);
-        if !plain && self.score().is_none_or(|s| s == ScoreKind::Location) {
-            let scores = ScoreKind::ALL.iter().filter(|&&s| s != ScoreKind::Location).map(|s| s.name());
-            let names: Vec<&str> = scores.chain([MEAN]).chain(ordered.then_some(LAST)).collect();
-            need(false, "model.pooling", format!("must be one of {}, is {}", names.join(", "), self.pooling))?;
+impl PoolingKind {
+    /// By what the rows are pooled, in a word: the score, if it is attention.
+    pub fn name(self, attention: &AttentionSection) -> &'static str {
+        match self {
+            PoolingKind::Attention => attention.score.map_or("none", |score| score.name()),
+            PoolingKind::Mean => "mean",
+            PoolingKind::Last => "last",
         }
-        need(self.heads >= 1, "model.heads", format!("must be at least 1, is {}", self.heads))?;
-        need(!plain || self.heads == 1, "model.heads", format!("must be 1 with pooling = \"{}\"", self.pooling))?;
-        let known = matches!(self.softmax, SoftmaxKind::Softmax | SoftmaxKind::Sparsemax | SoftmaxKind::Gumbel);
-        need(known, "model.softmax", "must be softmax, sparsemax or gumbel: pooling looks once, not step by step")
     }
 
     /// Why there is no attention to look at, if there is none.
-    pub(super) fn blind(&self) -> Option<String> {
+    pub(super) fn blind(self) -> Option<String> {
         let none = "the model takes the last state: there is no attention to look at (model.pooling = \"last\")";
-        (self.pooling == LAST).then(|| none.into())
+        (self == PoolingKind::Last).then(|| none.into())
     }
 
-    /// The score, if attention pools.
-    fn score(&self) -> Option<ScoreKind> {
-        ScoreKind::ALL.iter().copied().find(|s| s.name() == self.pooling)
+    /// The first setting that cannot be used, if any, for rows of `width` features. Rows without an order have no last one.
+    pub fn check(self, attention: &AttentionSection, width: usize, ordered: bool) -> Result<(), ConfigError> {
+        need(ordered || self != PoolingKind::Last, "model.pooling", "must be attention or mean: rows without an order have no last one")?;
+        match (self, attention.config()) {
+            (PoolingKind::Attention, Some(config)) => attention.check("attention", Pool::place(&config, width)),
+            (PoolingKind::Attention, None) => {
+                need(false, "attention.score", "must be a score; without attention set model.pooling to mean or last")
+            }
+            (plain, _) => {
+                let problem = format!("must be 1 with model.pooling = \"{}\"", plain.name(attention));
+                need(attention.heads == 1, "attention.heads", problem)
+            }
+        }
     }
 }
 
@@ -73,27 +69,32 @@ pub enum Pooling {
 /// What pooling gives.
 #[derive(Clone, Copy, Debug)]
 pub struct PooledRows {
-    /// One row an item.
+    /// One row per item.
     pub context: Var,
-    /// One row a position, one column a head; none for the last state.
+    /// One row per position, one column per head; none for the last state.
     pub weights: Option<Var>,
 }
 
 impl Pooling {
     /// Makes the parameters under `name.` for rows of `width` features.
-    pub fn new<T: Float>(params: &mut Params<T>, name: &str, section: &PoolingSection, width: usize) -> Result<Self> {
-        let Some(kind) = section.score() else {
-            return Ok(if section.pooling == LAST { Pooling::Last } else { Pooling::Mean });
-        };
-        let score = ScoreConfig { alignment: (section.alignment > 0).then_some(section.alignment), ..ScoreConfig::from(kind) };
-        let config = PoolConfig { score, softmax: SoftmaxConfig::from(section.softmax), heads: section.heads };
-        Ok(Pooling::Attention(Pool::new(params, name, &config, width)?))
+    pub fn new<T: Float>(
+        params: &mut Params<T>,
+        name: &str,
+        kind: PoolingKind,
+        attention: &AttentionSection,
+        width: usize,
+    ) -> Result<Self> {
+        match (kind, attention.config()) {
+            (PoolingKind::Attention, Some(config)) => Ok(Pooling::Attention(Pool::new(params, name, &config, width)?)),
+            (PoolingKind::Last, _) => Ok(Pooling::Last),
+            (PoolingKind::Attention | PoolingKind::Mean, _) => Ok(Pooling::Mean),
+        }
     }
 
-    /// Features of a pooled row.
+    /// Features of a pooled row, for rows of `width` features.
     pub fn width(&self, width: usize) -> usize {
         match self {
-            Pooling::Attention(pool) => pool.width(width),
+            Pooling::Attention(pool) => pool.width(),
             Pooling::Last | Pooling::Mean => width,
         }
     }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use super::AttentionSection;
+use super::pooling::PoolingKind;
 use crate::numeric::numeric_gradient;
 use crate::params::{Gradients, Params};
 use crate::tape::Tape;
@@ -14,6 +16,15 @@ struct Silent;
 impl Watch for Silent {
     fn tick(&mut self, _: Tick) {}
     fn evaluated(&mut self, _: &Evaluation) {}
+}
+
+/// Pools by this: `mean`, `last`, or attention with the score of this name.
+pub fn pool_by(pooling: &mut PoolingKind, attention: &mut AttentionSection, name: &str) {
+    match name {
+        "mean" => *pooling = PoolingKind::Mean,
+        "last" => *pooling = PoolingKind::Last,
+        score => attention.score = Some(score.parse().unwrap()),
+    }
 }
 
 /// Compares the gradient of a learner's loss with central differences.

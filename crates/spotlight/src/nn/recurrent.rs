@@ -150,4 +150,20 @@ impl Rnn {
         let axis = Axis::new(vec![1; tape.shape(x).0]);
         self.forward_from(tape, tape.on_axis(x, &axis)?, states, memories)
     }
+
+    /// One step for a search, where the bottom layer's input has been through its weights already: `gates` are `x W_ihᵀ + b_ih`.
+    pub(crate) fn step_from_gates<T: Float>(&self, tape: &Tape<T>, gates: Var, states: &[Var], memories: &[Var]) -> Result<RnnOutput> {
+        let [Some(&state), memory] = [states.first(), memories.first()] else {
+            return Err(Error::Index { op: "recurrent step (state)", index: 0, len: 0 });
+        };
+        let bottom = tape.recurrent_step(&self.layers[0][0], gates, state, memory.copied())?;
+        let mut run = RnnOutput { states: bottom.states, layers: vec![bottom] };
+        if self.layers.len() > 1 {
+            let rest = Rnn { config: self.config, layers: self.layers[1..].to_vec() };
+            let above = rest.step(tape, run.states, &states[1..], memories.get(1..).unwrap_or_default())?;
+            run.states = above.states;
+            run.layers.extend(above.layers);
+        }
+        Ok(run)
+    }
 }

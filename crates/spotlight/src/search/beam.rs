@@ -35,7 +35,7 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
     // Only sources that are not empty are read; a hypothesis begins at the row of its source among them.
     let read: Vec<&[u32]> = requests.iter().map(|(_, r)| r.source).filter(|s| !s.is_empty()).collect();
     let pool = Pool::new();
-    let mut session = writer.begin(&read, &pool)?;
+    let mut session = writer.begin(&read, options.width(), &pool)?;
     let mut tree = Tree::default();
     while !live.is_empty() {
         let rows: Vec<usize> = live.iter().map(|l| l.row).collect();

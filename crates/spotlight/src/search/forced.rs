@@ -28,7 +28,7 @@ fn force_batch(writer: &dyn Writer, pairs: &[(&[u32], &[u32])]) -> Result<Vec<Hy
         return Ok(done);
     }
     let pool = Pool::new();
-    let mut session = writer.begin(&read, &pool)?;
+    let mut session = writer.begin(&read, 1, &pool)?;
     let mut tree = Tree::default();
     // Item, its row in the table before, its last link, its log-probability so far.
     let items = pairs.iter().enumerate().filter(|(_, (source, _))| !source.is_empty());

@@ -27,8 +27,8 @@ const BATCH: usize = 2000;
 
 /// A model that can be searched.
 pub trait Writer: Sync {
-    /// Reads sources, none of them empty, and stands before the first unit of each. Memory comes from `pool` and goes back to it.
-    fn begin<'a>(&'a self, sources: &[&[u32]], pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>>;
+    /// Reads sources, none of them empty, and stands before the first unit of each; up to `width` hypotheses will go on from there. Memory comes from `pool` and goes back to it.
+    fn begin<'a>(&'a self, sources: &[&[u32]], width: usize, pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>>;
 }
 
 /// A search under way.

@@ -9,7 +9,8 @@ use crate::axis::Axis;
 use crate::{Error, Result};
 
 impl<'p, T: Float> Tape<'p, T> {
-    /// Softmax over each sequence, column by column. A score of −∞ gets the weight 0; a sequence of nothing else gets zeros.
+    /// Softmax over each sequence, column by column. A score of −∞ gets the weight 0; a sequence of nothing else gets zeros. A NaN
+    /// makes all weights of its sequence NaN.
     pub fn softmax(&self, x: Var) -> Result<Var> {
         let axis = self.need_axis("softmax", x)?;
         let (rows, cols) = self.shape(x);
@@ -22,7 +23,7 @@ impl<'p, T: Float> Tape<'p, T> {
         }))
     }
 
-    /// `ln Σ e^x` of each sequence: one row an item; −∞ for an empty one.
+    /// `ln Σ e^x` of each sequence: one row per item; −∞ for an empty one.
     pub fn log_sum_exp(&self, x: Var) -> Result<Var> {
         let axis = self.need_axis("log_sum_exp", x)?;
         let cols = self.shape(x).1;
@@ -36,7 +37,7 @@ impl<'p, T: Float> Tape<'p, T> {
         }))
     }
 
-    /// The sum of each sequence: one row an item; 0 for an empty one.
+    /// The sum of each sequence: one row per item; 0 for an empty one.
     pub fn sum(&self, x: Var) -> Result<Var> {
         let axis = self.need_axis("sum", x)?;
         let cols = self.shape(x).1;
@@ -47,14 +48,14 @@ impl<'p, T: Float> Tape<'p, T> {
         }))
     }
 
-    /// The mean of each sequence: one row an item; 0 for an empty one.
+    /// The mean of each sequence: one row per item; 0 for an empty one.
     pub fn mean(&self, x: Var) -> Result<Var> {
         let axis = self.need_axis("mean", x)?;
         let shares = axis.lengths().iter().map(|&n| T::from_f64(1.0 / n.max(1) as f64)).collect();
         self.mul(self.sum(x)?, self.table(axis.items(), 1, shares)?)
     }
 
-    /// The largest number of each column of each sequence: one row an item; 0 for an empty one. The gradient goes to the first of equal ones.
+    /// The largest number of each column of each sequence: one row per item; 0 for an empty one. The gradient goes to the first of equal ones.
     pub fn max(&self, x: Var) -> Result<Var> {
         let axis = self.need_axis("max", x)?;
         let cols = self.shape(x).1;
@@ -107,6 +108,32 @@ impl<'p, T: Float> Tape<'p, T> {
         self.pick("gather", x, rows.iter().copied().map(Some).collect(), None)
     }
 
+    /// The other way round: a table of `count` rows, to whose row `rows[i]` the row `i` of `x` is added. Rows that are not named are zeros; those named several
+    /// times are sums. The result is on no axis.
+    ///
+    /// So the weights of the places where a unit stands become the weight of the unit.
+    pub fn scatter_add(&self, x: Var, rows: &[usize], count: usize) -> Result<Var> {
+        let (given, cols) = self.shape(x);
+        if rows.len() != given {
+            return Err(Error::Shape { op: "scatter_add", expected: format!("{} rows, one per index", rows.len()), got: (given, cols) });
+        }
+        if let Some(&index) = rows.iter().find(|&&row| row >= count) {
+            return Err(Error::Index { op: "scatter_add", index, len: count });
+        }
+        let mut value = T::zeros(count * cols);
+        for (from, &row) in self.value(x).chunks_exact(cols.max(1)).zip(rows) {
+            map::add_assign(&mut value[row * cols..(row + 1) * cols], from);
+        }
+        let rows = rows.to_vec();
+        Ok(self.push(value, count, cols, None, &[x], |_| {
+            Box::new(move |back, dy| {
+                for (dx, row) in back.grads.of(x).chunks_exact_mut(cols.max(1)).zip(rows) {
+                    map::add_assign(dx, &dy[row * cols..(row + 1) * cols]);
+                }
+            })
+        }))
+    }
+
     /// The rows for which `keep` is true, on an axis of what is left of each sequence.
     pub fn select_rows(&self, x: Var, keep: &[bool]) -> Result<Var> {
         let axis = self.need_axis("select_rows", x)?;
@@ -118,14 +145,14 @@ impl<'p, T: Float> Tape<'p, T> {
         self.pick("select_rows", x, index, Some(Axis::new(lengths)))
     }
 
-    /// The first row of each sequence: one row an item; zeros for an empty one.
+    /// The first row of each sequence: one row per item; zeros for an empty one.
     pub fn first(&self, x: Var) -> Result<Var> {
         let axis = self.need_axis("first", x)?;
         let index = (0..axis.items()).map(|i| axis.range(i).next()).collect();
         self.pick("first", x, index, None)
     }
 
-    /// The last row of each sequence: one row an item; zeros for an empty one.
+    /// The last row of each sequence: one row per item; zeros for an empty one.
     pub fn last(&self, x: Var) -> Result<Var> {
         let axis = self.need_axis("last", x)?;
         let index = (0..axis.items()).map(|i| axis.range(i).next_back()).collect();
@@ -144,7 +171,7 @@ impl<'p, T: Float> Tape<'p, T> {
         self.on_axis(self.table(axis.rows(), 1, marks)?, &axis)
     }
 
-    /// Each position gets the row before it; the first position of a sequence gets its item's row of `initial` (one row an item, or one for all).
+    /// Each position gets the row before it; the first position of a sequence gets its item's row of `initial` (one row per item, or one for all).
     pub fn previous(&self, x: Var, initial: Var) -> Result<Var> {
         self.neighbour("previous", x, initial, false)
     }
@@ -186,13 +213,13 @@ impl<'p, T: Float> Tape<'p, T> {
         self.pick("reverse", x, index, Some(axis))
     }
 
-    /// One row an item, given to every position of the item on the axis of `like`.
+    /// One row per item, given to every position of the item on the axis of `like`.
     pub fn broadcast_as(&self, x: Var, like: Var) -> Result<Var> {
         let axis = self.need_axis("broadcast_as", like)?;
         self.broadcast(x, &axis)
     }
 
-    /// One row an item, given to every position of the item.
+    /// One row per item, given to every position of the item.
     pub fn broadcast(&self, x: Var, axis: &Axis) -> Result<Var> {
         let shape = self.shape(x);
         if shape.0 != axis.items() {

@@ -130,6 +130,13 @@ impl<T: Float> Grads<'_, T> {
         self.local[x.0].as_deref_mut().unwrap_or_default()
     }
 
+    /// Lets count what a loss wrote provisionally to the gradient of a parameter.
+    pub(super) fn make_good(&mut self, x: Var) {
+        if x.0 < self.params {
+            self.flat.make_good(x.0);
+        }
+    }
+
     /// The gradient of a value, and whether it holds something to add to; if not, it must be overwritten.
     pub(crate) fn write(&mut self, x: Var) -> (&mut [T], bool) {
         if x.0 < self.params {

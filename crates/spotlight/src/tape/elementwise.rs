@@ -285,15 +285,18 @@ impl<'p, T: Float> Tape<'p, T> {
         };
         let rows = self.shape(first).0;
         let mut widths = Vec::with_capacity(parts.len());
-        let mut axis = None;
+        let mut on: Option<Var> = None;
         for &part in parts {
             let shape = self.shape(part);
             if shape.0 != rows {
                 return Err(Error::Shapes { op: "concat", left: self.shape(first), right: shape });
             }
             widths.push(shape.1);
-            axis = self.common_axis("concat", first, part)?.or(axis);
+            // The first part that is on an axis speaks for all.
+            self.common_axis("concat", on.unwrap_or(part), part)?;
+            on = on.or(self.axis(part).map(|_| part));
         }
+        let axis = on.and_then(|part| self.axis(part));
         let cols: usize = widths.iter().sum();
         let mut value = self.buffer(rows * cols);
         let mut from = 0;

@@ -30,7 +30,7 @@ impl<'p, T: Float> Tape<'p, T> {
             return Err(Error::Shapes { op: "cross_entropy", left: (rows, d), right: (v, width) });
         }
         if targets.len() != rows {
-            return Err(Error::Shape { op: "cross_entropy", expected: format!("{} rows, one a target", targets.len()), got: (rows, d) });
+            return Err(Error::Shape { op: "cross_entropy", expected: format!("{} rows, one per target", targets.len()), got: (rows, d) });
         }
         if let Some(&index) = targets.iter().find(|&&t| t as usize >= v) {
             return Err(Error::Index { op: "cross_entropy", index: index as usize, len: v });
@@ -48,6 +48,8 @@ impl<'p, T: Float> Tape<'p, T> {
         let block = (BLOCK / v.max(1)).clamp(16, rows.max(16));
         let mut logits = self.buffer(block.min(rows) * v);
         let mut total = 0.0;
+        // Whether the gradients of the weights are still to be computed in the backward pass.
+        let mut own = false;
         {
             let nodes = (self.value(x), self.value(w), b.map(|b| self.value(b)));
             let (xs, ws, bs) = (&nodes.0, &nodes.1, nodes.2.as_deref());
@@ -58,7 +60,7 @@ impl<'p, T: Float> Tape<'p, T> {
                 total += layer.block(xs, ws, bs, targets, logits);
                 if learn {
                     product(View::new(logits, n, v), View::new(ws, v, d), &mut dx[first * d..(first + n) * d], d, false);
-                    self.weight_gradient(w, b, logits, xs, &layer);
+                    own |= !self.weight_gradient(w, b, logits, xs, &layer);
                 }
             }
         }
@@ -69,20 +71,24 @@ impl<'p, T: Float> Tape<'p, T> {
         let parents: Vec<Var> = [x, w].into_iter().chain(b).collect();
         let loss = self.push(vec![T::from_f64(total)], 1, 1, None, &parents, |_| {
             Box::new(move |back, dy| {
-                // The gradients were computed for a loss that counts once. If it counts otherwise, correct them by the difference.
+                // The gradients were computed for a loss that counts once. If it counts otherwise, correct them by the difference. Those of the weights count once
+                // where they stand already, or not at all.
                 let factor = dy[0];
+                let less = if own { factor } else { factor - T::ONE };
                 if factor != T::ONE {
                     for d in dx.iter_mut() {
                         *d *= factor;
                     }
                 }
-                if factor != T::ONE && back.grads.wants(w) {
+                if back.grads.wants(w) && !own {
+                    [w].into_iter().chain(b).for_each(|x| back.grads.make_good(x));
+                }
+                if less != T::ZERO && back.grads.wants(w) {
                     let (xs, ws) = (back.values.get(x), back.values.get(w));
                     let mut logits = back.grads.buffer(block.min(rows) * v);
                     for (xs, targets) in xs.chunks((block * d).max(1)).zip(targets.chunks(block)) {
                         let logits = &mut logits[..targets.len() * v];
                         layer.block(xs, ws, b.map(|b| back.values.get(b)), targets, logits);
-                        let less = factor - T::ONE;
                         logits.iter_mut().for_each(|l| *l *= less);
                         let n = targets.len();
                         product(View::new(logits, n, v).t(), View::new(xs, n, d), back.grads.of(w), d, true);
@@ -100,16 +106,54 @@ impl<'p, T: Float> Tape<'p, T> {
         Ok(loss)
     }
 
-    /// Adds a block's part to the gradients of the weights, at once: the block will not be there later.
-    fn weight_gradient(&self, w: Var, b: Option<Var>, logits: &[T], xs: &[T], layer: &Layer<T>) {
-        let Some(gradients) = &self.gradients else { return };
+    /// Adds a block's part to the gradients of the weights, at once: the block will not be there later. They are provisional until the backward pass comes. Returns
+    /// false if there is no place for that, because earlier backward passes have left their sum there.
+    fn weight_gradient(&self, w: Var, b: Option<Var>, logits: &[T], xs: &[T], layer: &Layer<T>) -> bool {
+        let Some(gradients) = &self.gradients else { return true };
         let mut gradients = gradients.borrow_mut();
         let n = logits.len() / layer.v.max(1);
-        let (dw, add) = gradients.write(w.0);
-        product(View::new(logits, n, layer.v).t(), View::new(xs, n, layer.d), dw, layer.d, add);
-        if let Some(b) = b {
-            map::add_rows(logits, gradients.add(b.0));
+        if !gradients.has_room(w.0) || b.is_some_and(|b| !gradients.has_room(b.0)) {
+            return false;
         }
+        if let Some((dw, add)) = gradients.provisional(w.0) {
+            product(View::new(logits, n, layer.v).t(), View::new(xs, n, layer.d), dw, layer.d, add);
+        }
+        if let Some((db, add)) = b.and_then(|b| gradients.provisional(b.0)) {
+            if !add {
+                db.fill(T::ZERO);
+            }
+            map::add_rows(logits, db);
+        }
+        true
+    }
+
+    /// The negative log-likelihood of probabilities that are given: the sum over the rows of `-ln p[target]`, times `scale`.
+    ///
+    /// For what is no plain softmax, such as a mixture of several: a row of `p` has one probability for each unit that may be the target, or one column if it is
+    /// that of the target already. A probability below 1e-12 counts as that much, so that a target that was held impossible costs 27.6 and no more, and
+    /// its gradient is finite.
+    pub fn negative_log_likelihood(&self, p: Var, targets: &[u32], scale: f64) -> Result<Var> {
+        let (rows, cols) = self.shape(p);
+        let op = "negative_log_likelihood";
+        if targets.len() != rows {
+            return Err(Error::Shape { op, expected: format!("{} rows, one per target", targets.len()), got: (rows, cols) });
+        }
+        if let Some(&index) = targets.iter().find(|&&t| t as usize >= cols) {
+            return Err(Error::Index { op, index: index as usize, len: cols });
+        }
+        let scale = T::from_f64(scale);
+        let places: Vec<usize> = targets.iter().enumerate().map(|(row, &t)| row * cols + t as usize).collect();
+        let total = {
+            let p = self.value(p);
+            places.iter().map(|&i| -held_possible(p[i]).ln().to_f64()).sum::<f64>()
+        };
+        Ok(self.push(vec![T::from_f64(total) * scale], 1, 1, None, &[p], |_| {
+            Box::new(move |back, dy| {
+                let values = back.values.get(p);
+                let dp = back.grads.of(p);
+                places.iter().for_each(|&i| dp[i] -= dy[0] * scale / held_possible(values[i]));
+            })
+        }))
     }
 
     /// Binary cross-entropy of logits (one column): the sum of `-(t ln σ(x) + (1 - t) ln(1 - σ(x)))`, times `scale`.
@@ -129,6 +173,12 @@ impl<'p, T: Float> Tape<'p, T> {
         let short = self.relu(self.add(self.sub(wrong, right)?, self.scalar(margin))?);
         Ok(self.scale(self.sum_all(short)?, scale))
     }
+}
+
+/// A probability that a logarithm can be taken of; a NaN stays one.
+fn held_possible<T: Float>(p: T) -> T {
+    let least = T::from_f64(1e-12);
+    if p < least { least } else { p }
 }
 
 struct Layer<T> {

@@ -1,7 +1,7 @@
-//! Products with weights, embeddings, layer norm.
+//! Products with weights, embeddings; softmax and layer norm over the features of a row.
 
 use spotlight_kernels::gemm::{View, product, product_packed};
-use spotlight_kernels::{Float, map, norm};
+use spotlight_kernels::{Float, map, norm, segment};
 
 use super::{Tape, Var};
 use crate::params::ParamId;
@@ -24,11 +24,15 @@ impl<'p, T: Float> Tape<'p, T> {
             self.expect_shape("linear (bias)", b, (1, output))?;
         }
         let mut value = self.buffer(rows * output);
-        if let Some(b) = b {
-            let b = self.value(b);
-            value.chunks_exact_mut(output.max(1)).for_each(|row| row.copy_from_slice(&b));
+        match b {
+            Some(b) => super::fill_rows(&mut value, &self.value(b)),
+            // Rows that are looked up are added; a product overwrites.
+            None if self.search_width().is_some() => value.fill(T::ZERO),
+            None => {}
         }
+        let add_row = |row: usize, projected: &[T]| map::add_assign(&mut value[row * output..(row + 1) * output], projected);
         match self.packed_columns(w, from, input) {
+            Some(_) if self.projected_rows(x, w, from, add_row) => {}
             Some(packed) => product_packed(View::new(&self.value(x), rows, input), &packed, &mut value, output, b.is_some()),
             None => {
                 let (x, w) = (self.value(x), self.value(w));
@@ -99,7 +103,32 @@ impl<'p, T: Float> Tape<'p, T> {
             }
         }
         let ids = ids.to_vec();
-        Ok(self.push(value, ids.len(), cols, None, &[table], |_| Box::new(move |back, dy| back.grads.add_rows(table, &ids, cols, dy))))
+        let rows = ids.len();
+        let looked_up = ids.clone();
+        let x = self.push(value, rows, cols, None, &[table], |_| Box::new(move |back, dy| back.grads.add_rows(table, &ids, cols, dy)));
+        self.note_lookup(x, table, &looked_up);
+        Ok(x)
+    }
+
+    /// Softmax over the features of each row: a distribution over units or labels. Over the positions of a sequence it is [`Tape::softmax`]; −∞ and NaN are treated
+    /// in the same way.
+    pub fn row_softmax(&self, x: Var) -> Var {
+        let (rows, cols) = self.shape(x);
+        let mut value = self.copy_of(x);
+        segment::row_softmax_forward(cols, &mut value);
+        self.push(value, rows, cols, self.axis(x), &[x], |y| {
+            Box::new(move |back, dy| segment::row_softmax_backward(cols, back.values.get(y), dy, back.grads.of(x)))
+        })
+    }
+
+    /// The logarithm of [`Tape::row_softmax`], without going through numbers that are too small to have one.
+    pub fn row_log_softmax(&self, x: Var) -> Var {
+        let (rows, cols) = self.shape(x);
+        let mut value = self.copy_of(x);
+        segment::row_log_softmax_forward(cols, &mut value);
+        self.push(value, rows, cols, self.axis(x), &[x], |y| {
+            Box::new(move |back, dy| segment::row_log_softmax_backward(cols, back.values.get(y), dy, back.grads.of(x)))
+        })
     }
 
     /// Every row to mean 0 and variance 1, then times `scale` plus `shift`. Ba, Kiros and Hinton, 2016.

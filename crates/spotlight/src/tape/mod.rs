@@ -28,6 +28,7 @@
 
 mod along;
 mod backward;
+mod bag;
 mod elementwise;
 mod loss;
 mod matrix;
@@ -42,9 +43,10 @@ use std::rc::Rc;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use spotlight_kernels::Float;
-use spotlight_kernels::gemm::{Packed, View};
+use spotlight_kernels::gemm::{Packed, View, product_packed};
 
 pub use backward::{Back, Backward, Grads, Values};
+pub use bag::Bags;
 pub use pool::Pool;
 pub(crate) use recur::{GateGradient, add_initial, copy_rows, fill_rows, scatter_rows, shift_states};
 pub use recur::{Recurrent, States};
@@ -75,6 +77,8 @@ struct Node<'p, T> {
     wanted: bool,
     backward: Option<Backward<'p, T>>,
     role: Role,
+    /// In a search: where its rows come from.
+    lookup: Option<Rc<Lookup>>,
 }
 
 /// Where the numbers of a node are.
@@ -99,8 +103,24 @@ enum Role {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark(usize);
 
-/// Right sides of products that were packed once, by parameter, first column and number of columns.
-type PackedWeights<T> = RefCell<HashMap<(Var, usize, usize), Rc<Packed<T>>>>;
+/// What the tape of a search keeps, because the same layers come again and again.
+struct Searching<T> {
+    /// Hypotheses that meet one source.
+    width: usize,
+    /// Right sides of products that were packed once, by parameter, first column and number of columns.
+    packed: RefCell<HashMap<(Var, usize, usize), Rc<Packed<T>>>>,
+    /// Small tables of vectors, all taken through columns of a weight: by table, weight and first column.
+    projected: RefCell<HashMap<(Var, Var, usize), Rc<Vec<T>>>>,
+}
+
+/// A node whose rows were looked up in a table of vectors.
+struct Lookup {
+    table: Var,
+    ids: Vec<u32>,
+}
+
+/// Largest table that a search takes through a weight as a whole, in rows: fewer than the rows that will be looked up in it.
+const SMALL_TABLE: usize = 256;
 
 /// A record of what was computed, for one batch and one thread.
 pub struct Tape<'p, T: Float> {
@@ -109,8 +129,7 @@ pub struct Tape<'p, T: Float> {
     gradients: Option<RefCell<&'p mut Gradients<T>>>,
     random: RefCell<ChaCha8Rng>,
     pool: Option<&'p Pool<T>>,
-    /// Kept only where the same weights are used again and again: on the tape of a search.
-    packed: Option<PackedWeights<T>>,
+    searching: Option<Searching<T>>,
 }
 
 impl<'p, T: Float> Tape<'p, T> {
@@ -130,16 +149,21 @@ impl<'p, T: Float> Tape<'p, T> {
     }
 
     /// A tape for a search: answers only, the same layers step after step. What a step computed is dropped by [`Tape::rewind`], its memory used again by the next,
-    /// and weights are packed for products once.
-    pub(crate) fn searching(params: &'p Params<T>, pool: &'p Pool<T>) -> Self {
-        Tape { packed: Some(RefCell::default()), ..Self::make(params, None, 0, Some(pool)) }
+    /// and weights are packed for products once. `width` hypotheses will meet each source.
+    pub(crate) fn searching(params: &'p Params<T>, pool: &'p Pool<T>, width: usize) -> Self {
+        let searching = Searching { width, packed: RefCell::default(), projected: RefCell::default() };
+        Tape { searching: Some(searching), ..Self::make(params, None, 0, Some(pool)) }
     }
 
     fn make(params: &'p Params<T>, gradients: Option<&'p mut Gradients<T>>, seed: u64, pool: Option<&'p Pool<T>>) -> Self {
         let wanted = gradients.is_some();
+        let gradients = gradients.map(|gradients| {
+            gradients.forget_provisional();
+            gradients
+        });
         let nodes = params.entries().iter().map(|entry| {
             let (rows, cols) = entry.table();
-            Node { value: Value::Own(Vec::new()), rows, cols, axis: None, wanted, backward: None, role: Role::Alone }
+            Node { value: Value::Own(Vec::new()), rows, cols, axis: None, wanted, backward: None, role: Role::Alone, lookup: None }
         });
         Tape {
             params,
@@ -147,7 +171,7 @@ impl<'p, T: Float> Tape<'p, T> {
             gradients: gradients.map(RefCell::new),
             random: RefCell::new(ChaCha8Rng::seed_from_u64(seed)),
             pool,
-            packed: None,
+            searching: None,
         }
     }
 
@@ -238,11 +262,12 @@ impl<'p, T: Float> Tape<'p, T> {
     /// The rows of `x` on another axis, or none. Nothing is copied.
     fn same_rows(&self, x: Var, axis: Option<Axis>) -> Var {
         let mut nodes = self.nodes.borrow_mut();
-        let Node { rows, cols, wanted, .. } = nodes[x.0];
+        let Node { rows, cols, wanted, ref lookup, .. } = nodes[x.0];
+        let lookup = lookup.clone();
         let value = Value::Of(root(&nodes, x));
         let backward: Option<Backward<'p, T>> =
             wanted.then(|| Box::new(move |back: &mut Back<'_, '_, T>, dy: &[T]| back.grads.add(x, dy)) as _);
-        nodes.push(Node { value, rows, cols, axis, wanted, backward, role: Role::Alone });
+        nodes.push(Node { value, rows, cols, axis, wanted, backward, role: Role::Alone, lookup });
         Var(nodes.len() - 1)
     }
 
@@ -298,7 +323,7 @@ impl<'p, T: Float> Tape<'p, T> {
         let mut nodes = self.nodes.borrow_mut();
         let wanted = parents.iter().any(|p| nodes[p.0].wanted);
         let backward = wanted.then(|| backward(Var(nodes.len())));
-        nodes.push(Node { value: Value::Own(value), rows, cols, axis, wanted, backward, role: Role::Alone });
+        nodes.push(Node { value: Value::Own(value), rows, cols, axis, wanted, backward, role: Role::Alone, lookup: None });
         Var(nodes.len() - 1)
     }
 
@@ -307,13 +332,47 @@ impl<'p, T: Float> Tape<'p, T> {
         let mut nodes = self.nodes.borrow_mut();
         let wanted = nodes[main.0].wanted;
         nodes[main.0].role = Role::Main;
-        nodes.push(Node { value: Value::Own(value), rows, cols, axis, wanted, backward: None, role: Role::Beside });
+        nodes.push(Node { value: Value::Own(value), rows, cols, axis, wanted, backward: None, role: Role::Beside, lookup: None });
         Var(nodes.len() - 1)
     }
 
     /// Runs the backward pass of a node even if no gradient arrives there; it then gets zeros.
     pub(crate) fn always_run(&self, x: Var) {
         self.nodes.borrow_mut()[x.0].role = Role::Main;
+    }
+
+    /// On the tape of a search: how many hypotheses will meet each source, so that it can pay to prepare the source for them.
+    pub(crate) fn search_width(&self) -> Option<usize> {
+        self.searching.as_ref().map(|searching| searching.width)
+    }
+
+    /// Notes that the rows of `x` were looked up in a table, for [`Tape::projected_rows`].
+    pub(crate) fn note_lookup(&self, x: Var, table: Var, ids: &[u32]) {
+        if self.searching.is_some() && self.shape(table).0 <= SMALL_TABLE {
+            self.nodes.borrow_mut()[x.0].lookup = Some(Rc::new(Lookup { table, ids: ids.to_vec() }));
+        }
+    }
+
+    /// `x W[:, from..]ᵀ` where the rows of `x` were looked up in a small table, on the tape of a search: the table is taken through the weight once. Gives `add` the number of each row
+    /// and its product, and returns whether there was such a table.
+    pub(crate) fn projected_rows(&self, x: Var, weight: Var, from: usize, mut add: impl FnMut(usize, &[T])) -> bool {
+        let Some(searching) = &self.searching else { return false };
+        let Some(lookup) = self.nodes.borrow()[x.0].lookup.clone() else { return false };
+        let ((units, input), output) = (self.shape(lookup.table), self.shape(weight).0);
+        let make = || {
+            let mut all = T::zeros(units * output);
+            if let Some(packed) = self.packed_columns(weight, from, input) {
+                product_packed(View::new(&self.value(lookup.table), units, input), &packed, &mut all, output, false);
+            }
+            Rc::new(all)
+        };
+        let key = (lookup.table, weight, from);
+        let known = searching.projected.borrow().get(&key).cloned();
+        let all = known.unwrap_or_else(|| searching.projected.borrow_mut().entry(key).or_insert(make()).clone());
+        for (row, &id) in lookup.ids.iter().enumerate() {
+            add(row, &all[id as usize * output..][..output]);
+        }
+        true
     }
 
     /// Where the tape stands, for [`Tape::rewind`].
@@ -332,12 +391,12 @@ impl<'p, T: Float> Tape<'p, T> {
 
     /// The columns `from..from + count` of a weight, transposed and packed as the right side of a product; on the tape of a search only, where the same one will be needed again.
     pub(crate) fn packed_columns(&self, weight: Var, from: usize, count: usize) -> Option<Rc<Packed<T>>> {
-        let cache = self.packed.as_ref().filter(|_| weight.0 < self.params.entries().len())?;
+        let searching = self.searching.as_ref().filter(|_| weight.0 < self.params.entries().len())?;
         let make = || {
             let (rows, width) = self.shape(weight);
             Rc::new(Packed::new(View::strided(&self.value(weight)[from..], rows, count, width).t()))
         };
-        Some(cache.borrow_mut().entry((weight, from, count)).or_insert_with(make).clone())
+        Some(searching.packed.borrow_mut().entry((weight, from, count)).or_insert_with(make).clone())
     }
 
     /// A buffer of `len` numbers of arbitrary content.

@@ -70,7 +70,13 @@ impl<'p, T: Float> Tape<'p, T> {
         let mut gates = self.buffer(n * gh);
         fill_rows(&mut gates, &self.value(b_ih));
         let inputs = View::new(&xs, n, d);
+        let places = self.search_width().map(|_| places_of(axis.step_rows(reversed)));
+        let add_row = |row: usize, projected: &[T]| {
+            let place = places.as_ref().map_or(row, |places| places[row]);
+            map::add_assign(&mut gates[place * gh..(place + 1) * gh], projected);
+        };
         match self.packed_columns(w_ih, 0, d) {
+            Some(_) if self.projected_rows(x, w_ih, 0, add_row) => {}
             Some(packed) => product_packed(inputs, &packed, &mut gates, gh, true),
             None => product(inputs, View::new(&self.value(w_ih), gh, d).t(), &mut gates, gh, true),
         }
@@ -169,6 +175,38 @@ impl<'p, T: Float> Tape<'p, T> {
         Ok(States { states: main, last, memory })
     }
 
+    /// One step of a recurrent layer on a tape that does not learn: `gates` are `x W_ihᵀ + b_ih` of every row, however they came about; the layer's input weights are not read.
+    pub(crate) fn recurrent_step(&self, layer: &Recurrent, gates: Var, state: Var, memory: Option<Var>) -> Result<States> {
+        let (rows, gh) = self.shape(gates);
+        let (w_hh, cell) = (self.param(layer.weight_hh), layer.cell);
+        let h = self.shape(w_hh).1;
+        self.expect_shape("recurrent step (gates)", gates, (rows, cell.gates() * h))?;
+        for given in [Some(state), memory].into_iter().flatten() {
+            self.expect_shape("recurrent step (state)", given, (rows, h))?;
+        }
+        debug_assert!(!self.is_training(), "a single step from given gates has no backward pass");
+        let (mut kept, mut extra, mut states) = (self.copy_of(gates), self.buffer(rows * cell.extra() * h), self.buffer(rows * h));
+        let packed = self.packed_columns(w_hh, 0, h).unwrap_or_else(|| Rc::new(Packed::new(View::new(&self.value(w_hh), gh, h).t())));
+        let none = [];
+        let memory0 = memory.map(|memory| self.value(memory));
+        scan::forward(
+            cell,
+            h,
+            Steps { counts: &[rows] },
+            &packed,
+            &self.value(self.param(layer.bias_hh)),
+            &self.value(state),
+            memory0.as_deref().unwrap_or(&none),
+            Kept { gates: &mut kept, extra: &mut extra, states: &mut states },
+            &mut self.buffer(rows * gh),
+        );
+        drop(memory0);
+        let last = self.push(states, rows, h, None, &[], |_| Box::new(|_, _| {}));
+        // The cell state of an LSTM is what it keeps beside its gates.
+        let memory = cell.has_memory().then(|| self.push(extra, rows, h, None, &[], |_| Box::new(|_, _| {})));
+        Ok(States { states: last, last, memory })
+    }
+
     /// The given initial states with the longest sequence first, or zeros.
     pub(crate) fn initial(&self, given: Option<Var>, axis: &Axis, size: usize) -> Vec<T> {
         let mut state = self.buffer(axis.items() * size);
@@ -261,6 +299,13 @@ pub(crate) fn scatter_rows<T: Float>(from: &[T], index: &[usize], cols: usize, t
     for (from, &row) in from.chunks_exact(cols.max(1)).zip(index) {
         to[row * cols..(row + 1) * cols].copy_from_slice(from);
     }
+}
+
+/// For each row, its place in an order of all rows.
+fn places_of(order: &[usize]) -> Vec<usize> {
+    let mut places = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &row)| places[row] = place);
+    places
 }
 
 /// `row` as every row of `to`.

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use super::guess::guess_units;
 use super::read::{BagColumns, ThirdColumn, bags, labelled, pairs, question_groups, questions};
 use super::{Tokenizer, UnitKind, UnitSettings};
+use crate::skip::skip;
 
 /// The folder of data sets, or none (and a line that says so).
 fn data() -> Option<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if !data.is_dir() {
-        println!("skipped: {} is absent", data.display());
+        skip("data", format!("{} is absent", data.display()));
         return None;
     }
     Some(data)

@@ -7,25 +7,46 @@ use crate::params::Params;
 use crate::tape::{Tape, Var};
 use crate::text::batch::Lengths;
 
-/// A model that can be trained: the loop asks for losses and measures, and knows nothing else of it.
+/// Examples whose loss is computed at once while measuring.
+const MEASURED_AT_ONCE: usize = 64;
+
+/// A model that can be trained: the loop asks for losses and measures, and knows nothing else of it. [`Learner::loss`] is all that a model must have.
 pub trait Learner: Sync {
     /// One example, ready for the model.
     type Example: Sync;
 
-    /// Units of an example, for batches of similar length.
-    fn lengths(&self, example: &Self::Example) -> Lengths;
+    /// Units of an example, for batches of similar length. Examples without a length count as one unit each.
+    fn lengths(&self, example: &Self::Example) -> Lengths {
+        let _ = example;
+        Lengths { source: 1, target: 0 }
+    }
 
-    /// How much an example counts in a batch: the number of targets.
-    fn targets(&self, example: &Self::Example) -> usize;
+    /// How much an example counts in a batch: the number of targets. One each unless told.
+    fn targets(&self, example: &Self::Example) -> usize {
+        let _ = example;
+        1
+    }
 
-    /// Where an example comes from, for messages: usually a line number.
-    fn line(&self, example: &Self::Example) -> usize;
+    /// Where an example comes from, for messages: usually a line number. 0 unless told.
+    fn line(&self, example: &Self::Example) -> usize {
+        let _ = example;
+        0
+    }
 
     /// The sum of the examples' losses, times `scale`.
     fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Self::Example], scale: f64) -> Result<Var>;
 
-    /// The measures of the development examples. The first whose name is asked for decides which model is best.
-    fn measure(&self, params: &Params<f32>, examples: &[Self::Example]) -> Result<Vec<Measure>>;
+    /// The measures of the development examples. The first whose name is asked for decides which model is best. The mean loss of a target unless told.
+    fn measure(&self, params: &Params<f32>, examples: &[Self::Example]) -> Result<Vec<Measure>> {
+        let (mut loss, mut targets) = (0.0, 0);
+        for examples in examples.chunks(MEASURED_AT_ONCE) {
+            let tape = Tape::new(params);
+            let examples: Vec<&Self::Example> = examples.iter().collect();
+            loss += tape.item(self.loss(&tape, &examples, 1.0)?);
+            targets += examples.iter().map(|example| self.targets(example)).sum::<usize>();
+        }
+        Ok(vec![Measure::falling("loss", loss / targets.max(1) as f64)])
+    }
 }
 
 /// A measure of a model.

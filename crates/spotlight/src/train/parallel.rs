@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use rayon::prelude::*;
-use spotlight_kernels::{Float, optim};
+use spotlight_kernels::Float;
 
 use crate::params::{Gradients, Params};
 use crate::tape::{Pool, Tape, Var};
@@ -69,7 +69,7 @@ impl<T: Float> Shards<T> {
         seed: u64,
         parts: &[P],
         loss: impl Fn(&Tape<T>, &P) -> Result<Var> + Sync,
-    ) -> Result<(f64, &mut [T])> {
+    ) -> Result<(f64, &mut Gradients<T>)> {
         if parts.len() > self.shards.len() {
             let (what, got) = ("the number of parts of a batch".into(), parts.len().to_string());
             return Err(Error::Value { what, got, expected: format!("at most {}, one a shard", self.shards.len()) });
@@ -92,21 +92,10 @@ impl<T: Float> Shards<T> {
         if losses.is_empty() {
             first[0].gradients.begin();
         }
-        first[0].gradients.flat();
         for other in others.iter() {
-            first[0].gradients.touch_as(&other.gradients);
+            first[0].gradients.add_touched(&other.gradients);
         }
-        let total = first[0].gradients.flat();
-        let others: Vec<&[T]> = others.iter_mut().map(|s| &*s.gradients.flat()).collect();
-        if !others.is_empty() {
-            const CHUNK: usize = 1 << 15;
-            total.par_chunks_mut(CHUNK).enumerate().for_each(|(i, total)| {
-                for other in &others {
-                    optim::add_shards(total, &other[i * CHUNK..][..total.len()]);
-                }
-            });
-        }
-        Ok((losses.iter().sum(), total))
+        Ok((losses.iter().sum(), &mut first[0].gradients))
     }
 }
 
@@ -146,7 +135,7 @@ mod tests {
                 let picked = tape.sum_all(tape.embedding(table, &[row])?)?;
                 if factor == 0.0 { Ok(picked) } else { tape.add(picked, tape.scale(tape.param(other), factor)) }
             };
-            shards.gradients(&params, 0, parts, loss).unwrap().1.to_vec()
+            shards.gradients(&params, 0, parts, loss).unwrap().1.flat().to_vec()
         };
         // The second shard alone touches row 1, and the second parameter.
         assert_eq!(step(&[(0, 0.0), (1, 5.0)]), [1.0, 1.0, 0.0, 5.0]);

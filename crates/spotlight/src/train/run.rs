@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::checkpoint::{self, Checkpoint, Progress};
 use super::learner::{Learner, Measure};
-use super::optim::{Optimiser, clip_scale, global_norm};
+use super::optim::{Optimiser, clip_scale};
 use super::parallel::{Shards, deal};
 use super::schedule::{Plateau, Schedule};
 use super::settings::{ScheduleName, TrainSettings};
@@ -223,21 +223,22 @@ impl Run<'_> {
         let count = shards.len().min(examples.len()).max(1);
         let parts = deal(examples, count, |e| learner.lengths(e));
         let seed = self.seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(state.progress.step);
-        let (loss, gradient) = shards.gradients(params, seed, &parts, |tape, part| learner.loss(tape, part, scale))?;
-        let norm = global_norm(gradient);
+        let (loss, gradients) = shards.gradients(params, seed, &parts, |tape, part| learner.loss(tape, part, scale))?;
+        let rate = s.rate * schedule.factor(state.progress.step + 1) * state.progress.plateau.0;
+        let norm = state.optimiser.update(params.flat_mut(), gradients, |norm| {
+            let scale = if s.clip > 0.0 { clip_scale(norm, s.clip) } else { 1.0 };
+            (loss.is_finite() && norm.is_finite()).then_some((rate, scale))
+        });
         if !loss.is_finite() || !norm.is_finite() {
             let mut lines: Vec<usize> = examples.iter().map(|e| learner.line(e)).collect();
             lines.sort_unstable();
             return Err(Error::NotFinite {
                 step: state.progress.step + 1,
                 lines,
-                gradient: largest(params, gradient),
+                gradient: largest(params, gradients.flat()),
                 kept: Some(checkpoint_path(self.folder)).filter(|path| path.exists()),
             });
         }
-        let scale = if s.clip > 0.0 { clip_scale(norm, s.clip) } else { 1.0 };
-        let rate = s.rate * schedule.factor(state.progress.step + 1) * state.progress.plateau.0;
-        state.optimiser.step(params.flat_mut(), gradient, rate, scale);
         state.progress.step += 1;
         state.progress.batch += 1;
         state.progress.loss += loss * targets as f64;

@@ -8,6 +8,13 @@ pub enum Schedule {
         /// Steps until the base rate is reached.
         warmup: u64,
     },
+    /// Rises linearly over `warmup` steps, then falls linearly to 0 at `total`.
+    Linear {
+        /// Steps until the base rate is reached.
+        warmup: u64,
+        /// Steps in all.
+        total: u64,
+    },
     /// Rises linearly over `warmup` steps, then falls with the inverse square root of the step. Vaswani and others, 2017.
     InverseSqrt {
         /// Steps until the base rate is reached.
@@ -33,20 +40,19 @@ impl Schedule {
     /// let rate = |step| Schedule::Cosine { warmup: 10, total: 110 }.factor(step);
     /// assert_eq!((rate(10), rate(110)), (1.0, 0.0));
     /// assert!((rate(60) - 0.5).abs() < 1e-12);
+    /// let rate = |step| Schedule::Linear { warmup: 10, total: 110 }.factor(step);
+    /// assert_eq!((rate(5), rate(10), rate(60), rate(110)), (0.5, 1.0, 0.5, 0.0));
     /// ```
     pub fn factor(self, step: u64) -> f64 {
         let step = step.max(1) as f64;
         let rise = |warmup: u64| (step / warmup.max(1) as f64).min(1.0);
+        let fallen = |warmup: u64, total: u64| ((step - warmup as f64) / total.saturating_sub(warmup).max(1) as f64).min(1.0);
         match self {
             Schedule::Warmup { warmup } => rise(warmup),
             Schedule::InverseSqrt { warmup } => rise(warmup) * (warmup.max(1) as f64 / step.max(warmup as f64)).sqrt(),
-            Schedule::Cosine { warmup, total } => {
-                if step <= warmup as f64 {
-                    return rise(warmup);
-                }
-                let done = (step - warmup as f64) / (total.saturating_sub(warmup)).max(1) as f64;
-                0.5 * (1.0 + (std::f64::consts::PI * done.min(1.0)).cos())
-            }
+            Schedule::Linear { warmup, .. } | Schedule::Cosine { warmup, .. } if step <= warmup as f64 => rise(warmup),
+            Schedule::Linear { warmup, total } => 1.0 - fallen(warmup, total),
+            Schedule::Cosine { warmup, total } => 0.5 * (1.0 + (std::f64::consts::PI * fallen(warmup, total)).cos()),
         }
     }
 }

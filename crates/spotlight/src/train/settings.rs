@@ -15,7 +15,7 @@ pub struct TrainSettings {
     pub batch: usize,
     /// Parts a batch is cut into; threads work on them side by side. Part of the recipe, because it decides the order of sums.
     pub shards: usize,
-    /// `adam`, `adamw`, `sgd` or `adadelta`.
+    /// `adam`, `adamw`, `sgd`, `adagrad` or `adadelta`.
     pub optimiser: OptimiserName,
     /// Learning rate.
     pub rate: f64,
@@ -23,9 +23,9 @@ pub struct TrainSettings {
     pub momentum: f64,
     /// Weight decay of `adamw`.
     pub decay: f64,
-    /// `constant`, `inverse-sqrt`, `cosine` or `plateau`.
+    /// `constant`, `linear`, `inverse-sqrt`, `cosine` or `plateau`.
     pub schedule: ScheduleName,
-    /// Steps until the learning rate is reached.
+    /// Steps until the learning rate is reached; at most a tenth of all steps.
     pub warmup: u64,
     /// What `plateau` multiplies the rate by when the measure stops improving.
     pub plateau_factor: f64,
@@ -55,6 +55,8 @@ pub enum OptimiserName {
     AdamW,
     /// [`Rule::Sgd`]
     Sgd,
+    /// [`Rule::Adagrad`]
+    Adagrad,
     /// [`Rule::Adadelta`]
     Adadelta,
 }
@@ -65,6 +67,8 @@ pub enum OptimiserName {
 pub enum ScheduleName {
     /// [`Schedule::Warmup`]
     Constant,
+    /// [`Schedule::Linear`]
+    Linear,
     /// [`Schedule::InverseSqrt`]
     InverseSqrt,
     /// [`Schedule::Cosine`]
@@ -125,16 +129,20 @@ impl TrainSettings {
             OptimiserName::Adam => Rule::ADAM,
             OptimiserName::AdamW => Rule::adamw(self.decay),
             OptimiserName::Sgd => Rule::Sgd { momentum: self.momentum },
+            OptimiserName::Adagrad => Rule::ADAGRAD,
             OptimiserName::Adadelta => Rule::ADADELTA,
         }
     }
 
     /// The schedule for a run of `total` steps.
     pub fn schedule(&self, total: u64) -> Schedule {
+        // A short run would end before it has begun.
+        let warmup = self.warmup.min(total / 10);
         match self.schedule {
-            ScheduleName::Constant | ScheduleName::Plateau => Schedule::Warmup { warmup: self.warmup },
-            ScheduleName::InverseSqrt => Schedule::InverseSqrt { warmup: self.warmup },
-            ScheduleName::Cosine => Schedule::Cosine { warmup: self.warmup, total },
+            ScheduleName::Constant | ScheduleName::Plateau => Schedule::Warmup { warmup },
+            ScheduleName::Linear => Schedule::Linear { warmup, total },
+            ScheduleName::InverseSqrt => Schedule::InverseSqrt { warmup },
+            ScheduleName::Cosine => Schedule::Cosine { warmup, total },
         }
     }
 }

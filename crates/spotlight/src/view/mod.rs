@@ -6,7 +6,7 @@
 //!    an answer; [`Bag`]: a set of rows. [`Picture`] is any of them.
 //! 2. [`Page::new`] checks that shapes and labels agree and that every weight is a number from 0 to 1. Only a checked page can be
 //!    drawn, so a picture is never silently wrong.
-//! 3. A renderer draws the page: [`ascii`], [`terminal`], [`svg`], [`png`], [`html`] or [`json`].
+//! 3. A renderer draws the page: [`ascii`], [`terminal`], [`svg`], `png` (a feature, on by default), [`html`] or [`json`].
 //!
 //! Labels come from users and are drawn as text, whatever they hold ([`label`]). Colours come from one table ([`scale`]).
 //! Every drawing carries the [`CAVEAT`]. [`curves`] draws the course of a training run.
@@ -37,6 +37,7 @@ pub mod label;
 mod merge;
 mod page;
 mod picture;
+#[cfg(feature = "png")]
 pub mod png;
 pub mod scale;
 pub mod svg;

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod golden;
+pub mod skip;
 
 use spotlight::Result;
 use spotlight::numeric::numeric_gradient;

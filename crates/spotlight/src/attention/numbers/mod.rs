@@ -80,7 +80,7 @@ pub struct Numbers {
     pub example: Example,
     /// The score's parameters.
     pub parameters: Vec<Parameter>,
-    /// One a row of the memory.
+    /// One per row of the memory.
     pub scores: Vec<f64>,
     /// What was subtracted from the scores before the exponential: 0 unless one is so large that it would overflow.
     pub shift: f64,

@@ -3,7 +3,6 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::Numbers;
-use crate::attention::ScoreKind;
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -76,13 +75,13 @@ impl Numbers {
             }
         }
         for (i, (row, value)) in self.example.memory.iter().zip(&self.scores).enumerate() {
-            match score {
-                ScoreKind::Dot | ScoreKind::ScaledDot => {
+            match score.factor(row.len()) {
+                Some(factor) => {
                     let terms: Vec<String> = row.iter().zip(&self.example.query).map(|(k, q)| format!("({k})({q})")).collect();
-                    let scaled = if score == ScoreKind::ScaledDot { format!(" / √{}", row.len()) } else { String::new() };
+                    let scaled = if factor == 1.0 { String::new() } else { format!(" / √{}", row.len()) };
                     wrapped(f, &format!("   S_{i}: "), &terms, " + ", &format!("{scaled} = {}", short(*value)))?;
                 }
-                _ => writeln!(f, "   S_{i}: {}", short(*value))?,
+                None => writeln!(f, "   S_{i}: {}", short(*value))?,
             }
         }
         writeln!(f)
@@ -117,7 +116,7 @@ impl Numbers {
         vector(f, "   [c; T] = ", &words.combined)?;
         writeln!(f, "   through the first matrix: h = tanh(Wc [c; T])")?;
         vector(f, "   h = ", &words.state)?;
-        writeln!(f, "   through the second: one number a word, Ws h")?;
+        writeln!(f, "   through the second: one number per word, Ws h")?;
         vector(f, "   Ws h = ", &words.logits)?;
         writeln!(f, "   and their softmax")?;
         for (i, p) in words.probabilities.iter().enumerate() {

@@ -30,12 +30,7 @@ pub struct Additive {
 }
 
 impl Additive {
-    /// Whether it is the plain form, which the fused decoder computes.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.g.is_none() && self.coverage.is_none()
-    }
-
-    /// The score with a table of further terms inside the `tanh`, one row of `A` numbers a pair.
+    /// The score with a table of further terms inside the `tanh`, one row of `A` numbers per pair.
     pub(super) fn scores_with<T: Float>(&self, tape: &Tape<T>, keys: Var, question: &Question, more: Option<Var>) -> Result<Var> {
         let projected = self.query.forward(tape, query(question)?)?;
         let mut v = tape.param(self.v);
@@ -53,9 +48,10 @@ impl Additive {
 
 impl Scoring for Additive {
     const ASKS: bool = true;
+    const READS_COVERAGE: bool = true;
 
     fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        let a = config.alignment(sizes.query)?;
+        let a = config.alignment(sizes.query);
         let query = nn::Linear::without_bias(params, &format!("{name}.query"), sizes.query, a);
         let mut memory = nn::Linear::without_bias(params, &format!("{name}.memory"), sizes.memory, a);
         let v = params.add(format!("{name}.v"), &[a], Init::Glorot);
@@ -68,6 +64,11 @@ impl Scoring for Additive {
         }
         let coverage = sizes.coverage.then(|| nn::Linear::without_bias(params, &format!("{name}.coverage"), 1, a));
         Ok(Additive { query, memory, v, g, coverage })
+    }
+
+    /// The plain form alone.
+    fn fused(&self) -> Option<(ParamId, ParamId)> {
+        (self.g.is_none() && self.coverage.is_none()).then_some((self.query.weight, self.v))
     }
 
     /// `U k`

@@ -5,7 +5,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{ScoreConfig, ScoreKind, Scoring, Sizes, additive_pairs, need_no_coverage, query};
+use super::{ScoreConfig, Scoring, Sizes, additive_pairs, query};
 use crate::Result;
 use crate::attention::Question;
 use crate::params::{Init, ParamId, Params};
@@ -26,8 +26,7 @@ impl Scoring for Concat {
     const ASKS: bool = true;
 
     fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        need_no_coverage(ScoreKind::Concat, sizes)?;
-        let a = config.alignment(sizes.query)?;
+        let a = config.alignment(sizes.query);
         let weight = params.add(format!("{name}.weight"), &[a, sizes.query + sizes.memory], Init::Glorot);
         Ok(Concat { weight, v: params.add(format!("{name}.v"), &[a], Init::Glorot), query: sizes.query })
     }

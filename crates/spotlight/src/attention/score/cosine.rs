@@ -5,7 +5,7 @@
 use spotlight_kernels::Float;
 use spotlight_kernels::map;
 
-use super::{ScoreConfig, ScoreKind, Scoring, Sizes, dot_pairs, need_equal_widths, query};
+use super::{ScoreConfig, Scoring, Sizes, dot_pairs, query};
 use crate::Result;
 use crate::attention::Question;
 use crate::params::Params;
@@ -17,9 +17,10 @@ pub struct Cosine;
 
 impl Scoring for Cosine {
     const ASKS: bool = true;
+    const LEARNS: bool = false;
+    const EQUAL_WIDTHS: bool = true;
 
-    fn new<T: Float>(_: &mut Params<T>, _: &str, _: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        need_equal_widths(ScoreKind::Cosine, sizes)?;
+    fn new<T: Float>(_: &mut Params<T>, _: &str, _: &ScoreConfig, _: Sizes) -> Result<Self> {
         Ok(Cosine)
     }
 

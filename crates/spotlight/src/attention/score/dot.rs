@@ -2,7 +2,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{ScoreConfig, ScoreKind, Scoring, Sizes, dot_pairs, need_equal_widths, query};
+use super::{ScoreConfig, Scoring, Sizes, dot_pairs, query};
 use crate::Result;
 use crate::attention::Question;
 use crate::params::Params;
@@ -14,9 +14,14 @@ pub struct Dot;
 
 impl Scoring for Dot {
     const ASKS: bool = true;
+    const LEARNS: bool = false;
+    const EQUAL_WIDTHS: bool = true;
 
-    fn new<T: Float>(_: &mut Params<T>, _: &str, _: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        need_equal_widths(ScoreKind::Dot, sizes)?;
+    fn factor(_: usize) -> Option<f64> {
+        Some(1.0)
+    }
+
+    fn new<T: Float>(_: &mut Params<T>, _: &str, _: &ScoreConfig, _: Sizes) -> Result<Self> {
         Ok(Dot)
     }
 

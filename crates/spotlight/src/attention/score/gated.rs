@@ -4,7 +4,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{ScoreConfig, ScoreKind, Scoring, Sizes, need_no_coverage, of_keys};
+use super::{ScoreConfig, Scoring, Sizes, of_keys};
 use crate::Result;
 use crate::attention::Question;
 use crate::params::{Init, ParamId, Params};
@@ -25,8 +25,7 @@ impl Scoring for Gated {
     const ASKS: bool = false;
 
     fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        need_no_coverage(ScoreKind::Gated, sizes)?;
-        let a = config.alignment(sizes.memory)?;
+        let a = config.alignment(sizes.memory);
         Ok(Gated {
             tanh: params.add(format!("{name}.tanh.weight"), &[a, sizes.memory], Init::Glorot),
             gate: params.add(format!("{name}.gate.weight"), &[a, sizes.memory], Init::Glorot),

@@ -2,7 +2,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{ScoreConfig, ScoreKind, Scoring, Sizes, dot_pairs, need_no_coverage, query};
+use super::{ScoreConfig, Scoring, Sizes, dot_pairs, query};
 use crate::Result;
 use crate::attention::Question;
 use crate::params::{Init, ParamId, Params};
@@ -19,7 +19,6 @@ impl Scoring for General {
     const ASKS: bool = true;
 
     fn new<T: Float>(params: &mut Params<T>, name: &str, _: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        need_no_coverage(ScoreKind::General, sizes)?;
         Ok(General { weight: params.add(format!("{name}.weight"), &[sizes.query, sizes.memory], Init::Glorot) })
     }
 

@@ -2,7 +2,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{ScoreConfig, ScoreKind, Scoring, Sizes, need_no_coverage, of_keys};
+use super::{ScoreConfig, Scoring, Sizes, of_keys};
 use crate::Result;
 use crate::attention::Question;
 use crate::params::{Init, ParamId, Params};
@@ -19,7 +19,6 @@ impl Scoring for Linear {
     const ASKS: bool = false;
 
     fn new<T: Float>(params: &mut Params<T>, name: &str, _: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        need_no_coverage(ScoreKind::Linear, sizes)?;
         Ok(Linear { w: params.add(format!("{name}.w"), &[sizes.memory], Init::Glorot) })
     }
 

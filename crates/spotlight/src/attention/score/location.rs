@@ -7,6 +7,7 @@ use spotlight_kernels::Float;
 
 use super::{Additive, ScoreConfig, Scoring, Sizes};
 use crate::attention::Question;
+use crate::attention::config::Refused;
 use crate::axis::Axis;
 use crate::nn;
 use crate::params::{Init, ParamId, Params};
@@ -27,19 +28,23 @@ pub struct Location {
 impl Scoring for Location {
     const ASKS: bool = true;
     const LOOKS_BACK: bool = true;
+    const READS_COVERAGE: bool = true;
+
+    fn check(config: &ScoreConfig) -> Result<(), Refused> {
+        let (filters, width) = (config.filters, config.filter_width);
+        let refuse = |setting, got| Err(Refused::new(setting, "the filters of the location score", got, "at least one, of an odd width"));
+        match (filters, width % 2) {
+            (0, _) => refuse("filters", format!("{filters} of width {width}")),
+            (_, 0) => refuse("filter_width", format!("{filters} of width {width}")),
+            _ => Ok(()),
+        }
+    }
 
     fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self> {
         let (filters, width) = (config.filters, config.filter_width);
-        if filters == 0 || width.is_multiple_of(2) {
-            return Err(Error::Value {
-                what: "the filters of the location score".into(),
-                got: format!("{filters} of width {width}"),
-                expected: "at least one, of an odd width".into(),
-            });
-        }
         let additive = Additive::new(params, name, config, sizes)?;
         let kernel = params.add(format!("{name}.location.kernel"), &[filters, width], Init::Glorot);
-        let a = config.alignment(sizes.query)?;
+        let a = config.alignment(sizes.query);
         Ok(Location { additive, kernel, location: nn::Linear::without_bias(params, &format!("{name}.location"), filters, a) })
     }
 

@@ -13,7 +13,8 @@ use spotlight_kernels::Float;
 pub(crate) use pairwise::{additive_pairs, dot_pairs, of_keys, of_queries};
 
 use super::Question;
-use crate::params::Params;
+use super::config::Refused;
+use crate::params::{ParamId, Params};
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
 
@@ -46,12 +47,36 @@ impl From<ScoreKind> for ScoreConfig {
 }
 
 impl ScoreConfig {
-    /// The alignment size, checked.
-    fn alignment(&self, otherwise: usize) -> Result<usize> {
-        match self.alignment.unwrap_or(otherwise) {
-            0 => Err(Error::Value { what: "the alignment size".into(), got: "0".into(), expected: "at least 1".into() }),
-            size => Ok(size),
+    /// The alignment size.
+    fn alignment(&self, otherwise: usize) -> usize {
+        self.alignment.unwrap_or(otherwise)
+    }
+
+    /// Whether the score can meet these sizes, with these settings.
+    pub(super) fn check(&self, sizes: Sizes) -> Result<(), Refused> {
+        let kind = self.kind;
+        let refuse = |expected: &str| {
+            let mut got = format!("a query of {} and a memory of {} features", sizes.query, sizes.memory);
+            if sizes.coverage {
+                got += ", with coverage as a feature";
+            }
+            // The name first: in a recipe, what is wrong is the choice of the score.
+            Err(Refused::new("score", format!("the input of the score \"{kind}\""), got, format!("{expected} for the score \"{kind}\"")))
+        };
+        if sizes.memory == 0 || (kind.asks() && sizes.query == 0) {
+            return refuse("at least 1 feature each");
         }
+        if kind.needs_equal_widths() && sizes.query != sizes.memory {
+            return refuse("a query as wide as the memory (the score \"general\" compares different widths)");
+        }
+        if sizes.coverage && !kind.reads_coverage() {
+            let able: Vec<String> = ScoreKind::ALL.iter().filter(|k| k.reads_coverage()).map(|k| format!("\"{k}\"")).collect();
+            return refuse(&format!("without it ({} read coverage)", able.join(" and ")));
+        }
+        if self.alignment == Some(0) {
+            return Err(Refused::new("alignment", "the alignment size", 0, "at least 1"));
+        }
+        kind.check(self)
     }
 }
 
@@ -66,15 +91,38 @@ pub struct Sizes {
     pub coverage: bool,
 }
 
-/// A score: its parameters, what it computes once for a memory, and what for every pair.
+/// A score: what it can do, its parameters, what it computes once for a memory, and what per pair.
 pub trait Scoring: Sized {
     /// Whether it reads the query.
     const ASKS: bool;
     /// Whether it reads the weights of the step before, and so only works step by step.
     const LOOKS_BACK: bool = false;
+    /// Whether it has parameters, so that several heads can learn to look at different places.
+    const LEARNS: bool = true;
+    /// Whether it compares query and key as they are, and so needs both equally wide.
+    const EQUAL_WIDTHS: bool = false;
+    /// Whether it can read the coverage as a feature.
+    const READS_COVERAGE: bool = false;
 
-    /// Makes its parameters under `name.`, if it can meet these sizes.
+    /// If it is nothing but a product, `factor q . k`: the factor, for keys of this width. All heads of such a score are computed at once, or streamed.
+    fn factor(width: usize) -> Option<f64> {
+        let _ = width;
+        None
+    }
+
+    /// Whether its own settings can be used.
+    fn check(config: &ScoreConfig) -> Result<(), Refused> {
+        let _ = config;
+        Ok(())
+    }
+
+    /// Makes its parameters under `name.`. Settings and sizes have been checked.
     fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self>;
+
+    /// The `W` and `v` by which the fused decoder computes the same thing, if it can.
+    fn fused(&self) -> Option<(ParamId, ParamId)> {
+        None
+    }
 
     /// What it needs of the memory, one row for each of its rows: computed once, however many queries come. The memory itself unless told.
     fn keys<T: Float>(&self, tape: &Tape<T>, memory: Var) -> Result<Var> {
@@ -84,28 +132,6 @@ pub trait Scoring: Sized {
 
     /// The score of every pair: one column on the axis of the pairs.
     fn scores<T: Float>(&self, tape: &Tape<T>, keys: Var, question: &Question) -> Result<Var>;
-}
-
-/// An error for a score that cannot meet certain sizes.
-fn refuse(kind: ScoreKind, sizes: Sizes, expected: &str) -> Error {
-    let mut got = format!("a query of {} and a memory of {} features", sizes.query, sizes.memory);
-    if sizes.coverage {
-        got += ", with coverage as a feature";
-    }
-    Error::Value { what: format!("the input of the score \"{kind}\""), got, expected: expected.into() }
-}
-
-/// For the scores that compare query and key as they are.
-fn need_equal_widths(kind: ScoreKind, sizes: Sizes) -> Result<()> {
-    if sizes.query != sizes.memory {
-        return Err(refuse(kind, sizes, "a query as wide as the memory; the score \"general\" compares different widths"));
-    }
-    need_no_coverage(kind, sizes)
-}
-
-/// For the scores without a hidden layer that could read the coverage.
-fn need_no_coverage(kind: ScoreKind, sizes: Sizes) -> Result<()> {
-    if sizes.coverage { Err(refuse(kind, sizes, "without it; \"additive\" and \"location\" read coverage")) } else { Ok(()) }
 }
 
 /// The query a score was promised.
@@ -151,6 +177,31 @@ macro_rules! scores {
             pub fn looks_back(self) -> bool {
                 match self { $(ScoreKind::$Score => $Score::LOOKS_BACK,)* }
             }
+
+            /// Whether it has parameters.
+            pub fn learns(self) -> bool {
+                match self { $(ScoreKind::$Score => $Score::LEARNS,)* }
+            }
+
+            /// Whether query and key must be equally wide.
+            pub fn needs_equal_widths(self) -> bool {
+                match self { $(ScoreKind::$Score => $Score::EQUAL_WIDTHS,)* }
+            }
+
+            /// Whether it can read the coverage as a feature.
+            pub fn reads_coverage(self) -> bool {
+                match self { $(ScoreKind::$Score => $Score::READS_COVERAGE,)* }
+            }
+
+            /// The factor of a score that is nothing but a product; see [`Scoring::factor`].
+            pub fn factor(self, width: usize) -> Option<f64> {
+                match self { $(ScoreKind::$Score => $Score::factor(width),)* }
+            }
+
+            /// Whether its own settings can be used.
+            fn check(self, config: &ScoreConfig) -> Result<(), Refused> {
+                match self { $(ScoreKind::$Score => $Score::check(config),)* }
+            }
         }
 
         /// Any score, with its parameters.
@@ -162,15 +213,18 @@ macro_rules! scores {
         impl Score {
             /// Makes the score's parameters under `name.`.
             pub fn new<T: Float>(params: &mut Params<T>, name: &str, config: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-                if sizes.memory == 0 || (config.kind.asks() && sizes.query == 0) {
-                    return Err(refuse(config.kind, sizes, "at least 1 feature each"));
-                }
+                config.check(sizes)?;
                 Ok(match config.kind { $(ScoreKind::$Score => Score::$Score($Score::new(params, name, config, sizes)?),)* })
             }
 
             /// Which score this is.
             pub fn kind(&self) -> ScoreKind {
                 match self { $(Score::$Score(_) => ScoreKind::$Score,)* }
+            }
+
+            /// The parameters by which the fused decoder computes it; see [`Scoring::fused`].
+            pub(crate) fn fused(&self) -> Option<(ParamId, ParamId)> {
+                match self { $(Score::$Score(score) => score.fused(),)* }
             }
 
             /// What it needs of the memory; see [`Scoring::keys`].

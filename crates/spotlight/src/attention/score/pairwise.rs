@@ -1,4 +1,4 @@
-//! What the scores are made of: products and hidden layers of all pairs as single notes on the tape.
+//! What the scores are made of: products and hidden layers of all pairs as single nodes on the tape.
 
 use spotlight_kernels::Float;
 use spotlight_kernels::pairs::{self, Heads};
@@ -11,10 +11,10 @@ use crate::{Error, Result};
 fn widths<T: Float>(op: &'static str, tape: &Tape<T>, queries: Var, keys: Var, pairs: &Pairs, heads: usize) -> Result<Heads> {
     let (q, k) = (tape.shape(queries), tape.shape(keys));
     if q.0 != pairs.queries() {
-        return Err(Error::Shape { op, expected: format!("{} rows, one a query", pairs.queries()), got: q });
+        return Err(Error::Shape { op, expected: format!("{} rows, one per query", pairs.queries()), got: q });
     }
     if k.0 != pairs.keys().rows() {
-        return Err(Error::Shape { op, expected: format!("{} rows, one a position of the memory", pairs.keys().rows()), got: k });
+        return Err(Error::Shape { op, expected: format!("{} rows, one per position of the memory", pairs.keys().rows()), got: k });
     }
     if q.1 != k.1 || q.1 == 0 || heads == 0 || !q.1.is_multiple_of(heads) {
         return Err(Error::Shapes { op, left: q, right: k });

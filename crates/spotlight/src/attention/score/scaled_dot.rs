@@ -5,7 +5,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{ScoreConfig, ScoreKind, Scoring, Sizes, dot_pairs, need_equal_widths, query};
+use super::{ScoreConfig, Scoring, Sizes, dot_pairs, query};
 use crate::Result;
 use crate::attention::Question;
 use crate::params::Params;
@@ -15,22 +15,21 @@ use crate::tape::{Tape, Var};
 #[derive(Clone, Copy, Debug)]
 pub struct ScaledDot;
 
-impl ScaledDot {
-    /// `1 / √size`
-    pub(crate) fn scale(size: usize) -> f64 {
-        1.0 / (size as f64).sqrt()
-    }
-}
-
 impl Scoring for ScaledDot {
     const ASKS: bool = true;
+    const LEARNS: bool = false;
+    const EQUAL_WIDTHS: bool = true;
 
-    fn new<T: Float>(_: &mut Params<T>, _: &str, _: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        need_equal_widths(ScoreKind::ScaledDot, sizes)?;
+    fn factor(width: usize) -> Option<f64> {
+        Some(1.0 / (width as f64).sqrt())
+    }
+
+    fn new<T: Float>(_: &mut Params<T>, _: &str, _: &ScoreConfig, _: Sizes) -> Result<Self> {
         Ok(ScaledDot)
     }
 
     fn scores<T: Float>(&self, tape: &Tape<T>, keys: Var, question: &Question) -> Result<Var> {
-        dot_pairs(tape, query(question)?, keys, &question.pairs, 1, Self::scale(tape.shape(keys).1))
+        let factor = 1.0 / (tape.shape(keys).1 as f64).sqrt();
+        dot_pairs(tape, query(question)?, keys, &question.pairs, 1, factor)
     }
 }

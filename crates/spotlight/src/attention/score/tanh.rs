@@ -4,7 +4,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{ScoreConfig, ScoreKind, Scoring, Sizes, need_no_coverage, of_keys};
+use super::{ScoreConfig, Scoring, Sizes, of_keys};
 use crate::Result;
 use crate::attention::Question;
 use crate::params::{Init, ParamId, Params};
@@ -23,7 +23,6 @@ impl Scoring for Tanh {
     const ASKS: bool = false;
 
     fn new<T: Float>(params: &mut Params<T>, name: &str, _: &ScoreConfig, sizes: Sizes) -> Result<Self> {
-        need_no_coverage(ScoreKind::Tanh, sizes)?;
         let w = params.add(format!("{name}.w"), &[sizes.memory], Init::Glorot);
         Ok(Tanh { w, b: params.add(format!("{name}.b"), &[1], Init::Zeros) })
     }

@@ -2,16 +2,62 @@
 
 use spotlight_kernels::Float;
 
+use super::{Normaliser, Weighting, Weights};
+use crate::attention::Question;
 use crate::axis::Axis;
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
 
-/// 1 at the chosen row of each sequence and column, else 0. `None` leaves zeros.
-fn one_hot<T: Float>(axis: &Axis, cols: usize, mut choose: impl FnMut(usize, usize) -> Option<usize>) -> (Vec<T>, Vec<Option<usize>>) {
+/// See [`SoftmaxKind::Hard`](super::SoftmaxKind::Hard).
+pub(super) struct Hard;
+
+impl Weighting for Hard {
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, _: &Question) -> Result<Weights> {
+        Ok(argmax(tape, scores)?.into())
+    }
+}
+
+/// See [`SoftmaxKind::Gumbel`](super::SoftmaxKind::Gumbel).
+pub(super) struct Gumbel;
+
+impl Weighting for Gumbel {
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, _: &Question) -> Result<Weights> {
+        Ok(if tape.is_training() { gumbel(tape, scores)? } else { argmax(tape, scores)? }.into())
+    }
+}
+
+/// See [`SoftmaxKind::Reinforce`](super::SoftmaxKind::Reinforce).
+pub(super) struct Reinforce;
+
+impl Weighting for Reinforce {
+    const NEEDS_REWARDS: bool = true;
+
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, _: &Question) -> Result<Weights> {
+        if !tape.is_training() {
+            return Ok(argmax(tape, scores)?.into());
+        }
+        let (weights, log_probs) = sample(tape, tape.softmax(scores)?)?;
+        Ok(Weights { weights, log_probs: Some(log_probs) })
+    }
+}
+
+/// 1 at the chosen row of each sequence and column, else 0. `None` leaves zeros. Where one of `values` is NaN there is no choice: all weights are NaN.
+fn one_hot<T: Float>(
+    values: &[T],
+    axis: &Axis,
+    cols: usize,
+    mut choose: impl FnMut(usize, usize) -> Option<usize>,
+) -> (Vec<T>, Vec<Option<usize>>) {
     let mut weights = T::zeros(axis.rows() * cols);
     let mut choices = Vec::with_capacity(axis.items() * cols);
     for item in 0..axis.items() {
         for col in 0..cols {
+            let places = || axis.range(item).map(|row| row * cols + col);
+            if let Some(lost) = places().map(|i| values[i]).find(|x| x.is_nan()) {
+                places().for_each(|i| weights[i] = lost);
+                choices.push(None);
+                continue;
+            }
             let choice = choose(item, col).map(|row| row * cols + col);
             if let Some(place) = choice {
                 weights[place] = T::ONE;
@@ -35,15 +81,18 @@ fn largest<T: Float>(values: &[T], axis: &Axis, cols: usize, item: usize, col: u
 }
 
 /// 1 for the largest score of each sequence; no gradient goes back.
-pub(super) fn argmax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
+fn argmax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     let axis = tape.need_axis("hard attention", scores)?;
     let (rows, cols) = tape.shape(scores);
-    let (weights, _) = one_hot(&axis, cols, |item, col| largest(&tape.value(scores), &axis, cols, item, col));
+    let (weights, _) = {
+        let scores = tape.value(scores);
+        one_hot(&scores, &axis, cols, |item, col| largest(&scores, &axis, cols, item, col))
+    };
     tape.on_axis(tape.table(rows, cols, weights)?, &axis)
 }
 
 /// Draws a position by its softmax, as the largest of scores with Gumbel noise; the gradient is that of the softmax of those.
-pub(super) fn gumbel<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
+fn gumbel<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     let (rows, cols) = tape.shape(scores);
     // 1 - u lies above 0 and at most at 1; the tiny number keeps the outer logarithm finite.
     let noise = (0..rows * cols).map(|_| T::from_f64(-(-(1.0 - tape.uniform()).ln() + 1e-300).ln())).collect();
@@ -57,18 +106,18 @@ fn straight_through<T: Float>(tape: &Tape<T>, soft: Var) -> Result<Var> {
     let (rows, cols) = tape.shape(soft);
     let (weights, _) = {
         let soft = tape.value(soft);
-        one_hot(&axis, cols, |item, col| largest(&soft, &axis, cols, item, col).filter(|&row| soft[row * cols + col] > T::ZERO))
+        one_hot(&soft, &axis, cols, |item, col| largest(&soft, &axis, cols, item, col).filter(|&row| soft[row * cols + col] > T::ZERO))
     };
     Ok(tape.push(weights, rows, cols, Some(axis), &[soft], |_| Box::new(move |back, dy| back.grads.add(soft, dy))))
 }
 
 /// Draws a position by its probability: the weights, and the logarithm of the probability of what was drawn (0 where nothing could be).
-pub(super) fn sample<T: Float>(tape: &Tape<T>, probabilities: Var) -> Result<(Var, Var)> {
+fn sample<T: Float>(tape: &Tape<T>, probabilities: Var) -> Result<(Var, Var)> {
     let axis = tape.need_axis("hard attention", probabilities)?;
     let (rows, cols) = tape.shape(probabilities);
     let (weights, choices) = {
         let p = tape.value(probabilities);
-        one_hot(&axis, cols, |item, col| {
+        one_hot(&p, &axis, cols, |item, col| {
             let mut left = tape.uniform();
             let mut drawn = None;
             for row in axis.range(item).filter(|row| p[row * cols + col] > T::ZERO) {
@@ -124,7 +173,7 @@ impl Baseline {
     pub fn surrogate<T: Float>(&mut self, tape: &Tape<T>, log_probs: Var, rewards: &[f64]) -> Result<Var> {
         let (rows, cols) = tape.shape(log_probs);
         if rewards.len() != rows {
-            return Err(Error::Shape { op: "reinforce", expected: format!("{} rows, one a reward", rewards.len()), got: (rows, cols) });
+            return Err(Error::Shape { op: "reinforce", expected: format!("{} rows, one per reward", rewards.len()), got: (rows, cols) });
         }
         let mean = rewards.iter().sum::<f64>() / rewards.len().max(1) as f64;
         let average = self.average.unwrap_or(mean);

@@ -4,7 +4,7 @@
 
 use spotlight_kernels::Float;
 
-use super::Mask;
+use super::{Mask, Normaliser, Weighting, Weights};
 use crate::attention::Question;
 use crate::attention::score::of_queries;
 use crate::axis::Pairs;
@@ -12,8 +12,30 @@ use crate::params::{Init, ParamId, Params};
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
 
+/// See [`SoftmaxKind::LocalM`](super::SoftmaxKind::LocalM).
+pub(super) struct LocalM;
+
+impl Weighting for LocalM {
+    const MINDS_STEPS: bool = true;
+
+    fn weights<T: Float>(normaliser: &Normaliser, tape: &Tape<T>, scores: Var, question: &Question) -> Result<Weights> {
+        Ok(around_step(tape, scores, question, normaliser.config.half_width)?.into())
+    }
+}
+
+/// See [`SoftmaxKind::LocalP`](super::SoftmaxKind::LocalP).
+pub(super) struct LocalP;
+
+impl Weighting for LocalP {
+    const MINDS_STEPS: bool = true;
+
+    fn weights<T: Float>(normaliser: &Normaliser, tape: &Tape<T>, scores: Var, question: &Question) -> Result<Weights> {
+        Ok(around_centre(tape, scores, question, normaliser.config.half_width, normaliser.centre)?.into())
+    }
+}
+
 /// local-m: softmax over the keys at most `half_width` away from the query's own step.
-pub(super) fn around_step<T: Float>(tape: &Tape<T>, scores: Var, question: &Question, half_width: usize) -> Result<Var> {
+fn around_step<T: Float>(tape: &Tape<T>, scores: Var, question: &Question, half_width: usize) -> Result<Var> {
     let window = Mask::window(&question.pairs, &question.positions, half_width)?;
     tape.softmax(window.apply(tape, scores)?)
 }
@@ -21,13 +43,7 @@ pub(super) fn around_step<T: Float>(tape: &Tape<T>, scores: Var, question: &Ques
 /// local-p: softmax over the keys with `|s - p| <= D`, times `exp(-(s - p)² / 2σ²)` with `σ = D / 2`.
 ///
 /// The weights do not sum to one again. The window itself has no gradient; the Gaussian has.
-pub(super) fn around_centre<T: Float>(
-    tape: &Tape<T>,
-    scores: Var,
-    question: &Question,
-    half_width: usize,
-    centre: Option<Centre>,
-) -> Result<Var> {
+fn around_centre<T: Float>(tape: &Tape<T>, scores: Var, question: &Question, half_width: usize, centre: Option<Centre>) -> Result<Var> {
     let (Some(centre), Some(query)) = (centre, question.query) else {
         return Err(Error::Value {
             what: "the query of local-p attention, or the predictor of its centre".into(),

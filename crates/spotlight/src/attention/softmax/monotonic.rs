@@ -9,9 +9,36 @@
 
 use spotlight_kernels::Float;
 
+use super::{Normaliser, Weighting, Weights};
 use crate::attention::Question;
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
+
+/// See [`SoftmaxKind::Monotonic`](super::SoftmaxKind::Monotonic).
+pub(super) struct Monotonic;
+
+impl Weighting for Monotonic {
+    const HEADS: bool = false;
+    const MINDS_STEPS: bool = true;
+    const LOOKS_BACK: bool = true;
+
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, question: &Question) -> Result<Weights> {
+        Ok(expected(tape, scores, question)?.into())
+    }
+}
+
+/// See [`SoftmaxKind::HardMonotonic`](super::SoftmaxKind::HardMonotonic).
+pub(super) struct HardMonotonic;
+
+impl Weighting for HardMonotonic {
+    const HEADS: bool = false;
+    const MINDS_STEPS: bool = true;
+    const LOOKS_BACK: bool = true;
+
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, question: &Question) -> Result<Weights> {
+        Ok(hard(tape, scores, question)?.into())
+    }
+}
 
 /// Where the walk of a query starts from.
 #[derive(Clone, Copy)]
@@ -47,7 +74,7 @@ fn check<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<(
 }
 
 /// The expected stops.
-pub(super) fn expected<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Var> {
+fn expected<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Var> {
     check(tape, scores, question)?;
     let axis = question.pairs.axis().clone();
     let kinds: Vec<Before> = (0..axis.items()).map(|query| before(question, query)).collect();
@@ -109,7 +136,7 @@ pub(super) fn expected<T: Float>(tape: &Tape<T>, scores: Var, question: &Questio
 }
 
 /// The walk itself: stops at the first position from the one before with a score above 0; no gradient goes back.
-pub(super) fn hard<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Var> {
+fn hard<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -> Result<Var> {
     check(tape, scores, question)?;
     let axis = question.pairs.axis();
     let mut weights = T::zeros(axis.rows());
@@ -119,13 +146,20 @@ pub(super) fn hard<T: Float>(tape: &Tape<T>, scores: Var, question: &Question) -
         for query in 0..axis.items() {
             let range = axis.range(query);
             let from = match (before(question, query), &given) {
-                (Before::Given, Some(given)) => standing(&given[range.clone()]),
-                (Before::Query, _) => standing(&weights[range.start - range.len()..range.start]),
-                _ => Some(0),
+                (Before::Given, Some(given)) => Some(&given[range.clone()]),
+                (Before::Query, _) => Some(&weights[range.start - range.len()..range.start]),
+                _ => None,
             };
-            // A walk that was lost stays lost.
-            if let Some(stop) = from.and_then(|from| range.clone().skip(from).find(|&i| scores[i] > T::ZERO)) {
-                weights[stop] = T::ONE;
+            if let Some(lost) = from.and_then(|weights| weights.iter().copied().find(|w| w.is_nan())) {
+                weights[range].fill(lost);
+                continue;
+            }
+            let from = from.map_or(Some(0), standing);
+            // A walk that was lost stays lost; one that meets a NaN does not know whether to stop.
+            match from.and_then(|from| range.clone().skip(from).find(|&i| scores[i] > T::ZERO || scores[i].is_nan())) {
+                Some(stop) if scores[stop].is_nan() => weights[range].fill(scores[stop]),
+                Some(stop) => weights[stop] = T::ONE,
+                None => {}
             }
         }
     }

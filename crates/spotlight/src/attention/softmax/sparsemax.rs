@@ -5,17 +5,32 @@
 
 use spotlight_kernels::Float;
 
+use super::{Normaliser, Weighting, Weights};
 use crate::Result;
+use crate::attention::Question;
 use crate::tape::{Tape, Var};
 
-/// Sparsemax over each sequence, column by column. A score of −∞ gets the weight 0; a sequence of nothing else gets zeros.
-pub(super) fn sparsemax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
+/// See [`SoftmaxKind::Sparsemax`](super::SoftmaxKind::Sparsemax).
+pub(super) struct Sparsemax;
+
+impl Weighting for Sparsemax {
+    fn weights<T: Float>(_: &Normaliser, tape: &Tape<T>, scores: Var, _: &Question) -> Result<Weights> {
+        Ok(sparsemax(tape, scores)?.into())
+    }
+}
+
+/// Sparsemax over each sequence, column by column. A score of −∞ gets the weight 0; a sequence of nothing else gets zeros. A NaN makes all weights NaN.
+fn sparsemax<T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     let axis = tape.need_axis("sparsemax", scores)?;
     let (rows, cols) = tape.shape(scores);
     let mut weights = tape.to_vec(scores);
     for item in 0..axis.items() {
         for col in 0..cols {
             let places = || axis.range(item).map(|row| row * cols + col);
+            if let Some(lost) = places().map(|i| weights[i]).find(|s| s.is_nan()) {
+                places().for_each(|i| weights[i] = lost);
+                continue;
+            }
             let threshold = threshold(places().map(|i| weights[i]));
             places().for_each(|i| {
                 weights[i] = threshold.map_or(T::ZERO, |(largest, t)| T::max(weights[i] - largest - t, T::ZERO));

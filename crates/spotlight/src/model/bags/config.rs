@@ -7,8 +7,8 @@ use crate::attention::ScoreKind;
 use crate::config::ConfigError;
 use crate::model::folder::Task;
 use crate::model::head::ClassWeights;
-use crate::model::need;
-use crate::model::pooling::PoolingSection;
+use crate::model::pooling::PoolingKind;
+use crate::model::{AttentionSection, need};
 use crate::text::read::BagColumns;
 use crate::train::TrainSettings;
 
@@ -23,6 +23,8 @@ pub struct Config {
     pub data: Data,
     /// `[model]`
     pub model: Model,
+    /// `[attention]`
+    pub attention: AttentionSection,
     /// `[train]`
     pub train: TrainSettings,
 }
@@ -56,11 +58,10 @@ pub struct Model {
     pub hidden: usize,
     /// Layers every row goes through on its own; 0 to pool the rows as they are.
     pub layers: usize,
-    /// Dropout after each layer and on what has been pooled.
+    /// Dropout after each layer.
     pub dropout: f64,
-    /// How the rows become one.
-    #[serde(flatten)]
-    pub pooling: PoolingSection,
+    /// How the rows become one: `attention` or `mean`.
+    pub pooling: PoolingKind,
     /// `none`, or `balanced` to let rare labels count as much as frequent ones.
     pub class_weights: ClassWeights,
 }
@@ -71,13 +72,8 @@ impl Default for Config {
             task: Task::Bags,
             seed: 1,
             data: Data { train: String::new(), dev: String::new(), label_column: 0, bag_column: 1, single_rows: false },
-            model: Model {
-                hidden: 64,
-                layers: 1,
-                dropout: 0.2,
-                pooling: PoolingSection::new(ScoreKind::Gated),
-                class_weights: ClassWeights::None,
-            },
+            model: Model { hidden: 64, layers: 1, dropout: 0.2, pooling: PoolingKind::Attention, class_weights: ClassWeights::None },
+            attention: AttentionSection::new(ScoreKind::Gated),
             train: TrainSettings { metric: "accuracy".into(), batch: 100, ..TrainSettings::default() },
         }
     }
@@ -92,6 +88,7 @@ impl Config {
         need((0.0..1.0).contains(&m.dropout), "model.dropout", format!("must be from 0 to below 1, is {}", m.dropout))?;
         let same = !self.data.single_rows && self.data.label_column == self.data.bag_column;
         need(!same, "data.bag_column", "must not be the column of the label")?;
-        m.pooling.check(false)
+        // Without layers the rows are as wide as the data say; that they have features is checked there.
+        m.pooling.check(&self.attention, m.hidden, false)
     }
 }

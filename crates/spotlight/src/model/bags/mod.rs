@@ -73,7 +73,8 @@ impl BagModel {
             return Err(ConfigError::Value { key: "data.train".into(), problem }.into());
         }
         let standard = Standard::learn(bags.iter().flat_map(|b| &b.rows).map(Vec::as_slice));
-        let mut model = Self::with_frame(config, standard, labels)?;
+        let params = Params::new(config.seed);
+        let mut model = Self::with_frame(config, standard, labels, params)?;
         let numbers = bags.iter().filter_map(|b| model.labels.position(&b.label));
         let counts = head::LabelCounts::of(model.labels.len(), numbers);
         model.weights = counts.weights(model.config.model.class_weights);
@@ -81,8 +82,7 @@ impl BagModel {
         Ok(model)
     }
 
-    fn with_frame(config: Config, standard: Standard, labels: Inventory) -> Result<Self> {
-        let mut params = Params::new(config.seed);
+    fn with_frame(config: Config, standard: Standard, labels: Inventory, mut params: Params<f32>) -> Result<Self> {
         let net = Net::new(&mut params, &config, standard.width(), labels.len())?;
         let weights = vec![1.0; labels.len()];
         Ok(BagModel { config, standard, labels, net, params, weights })
@@ -101,7 +101,7 @@ impl BagModel {
         let config: Config = resolve(&Config::default(), &folder::read_config(path)?, &[])?;
         config.check()?;
         let labels = Inventory::load(path.join(LABELS))?;
-        let mut model = Self::with_frame(config, Standard::load(&path.join(STANDARD))?, labels)?;
+        let mut model = Self::with_frame(config, Standard::load(&path.join(STANDARD))?, labels, Params::blank())?;
         weights::load(&mut model.params, &path.join("model.safetensors"))?;
         Ok(model)
     }

@@ -26,7 +26,7 @@ impl Net {
         let m = &config.model;
         let size = |layer: usize| if layer == 0 { width } else { m.hidden };
         let rows = (0..m.layers).map(|l| Linear::new(params, &format!("rows.{l}"), size(l), m.hidden)).collect();
-        let pooling = Pooling::new(params, "attention", &m.pooling, size(m.layers))?;
+        let pooling = Pooling::new(params, "attention", m.pooling, &config.attention, size(m.layers))?;
         let head = Head::new(params, pooling.width(size(m.layers)), labels);
         Ok(Net { rows, pooling, head, dropout: m.dropout })
     }

@@ -100,7 +100,7 @@ impl Model for BagModel {
                 self.standard.width(),
                 self.labels.len()
             ),
-            network: format!("{} layers of {} pooled by {}", m.layers, m.hidden, m.pooling.pooling),
+            network: format!("{} layers of {} pooled by {}", m.layers, m.hidden, m.pooling.name(&self.config.attention)),
             baseline: None,
         })
     }

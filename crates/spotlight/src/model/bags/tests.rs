@@ -2,7 +2,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::model::head::ClassWeights;
-use crate::model::testing::{check_gradient, fit};
+use crate::model::pooling::PoolingKind;
+use crate::model::testing::{check_gradient, fit, pool_by};
 
 /// Bags of three rows; a positive one has a row whose first number is large. The second number says nothing, the third never changes.
 fn bags(count: usize) -> Vec<Bag> {
@@ -37,7 +38,8 @@ fn gradients_are_right_for_every_pooling() {
     {
         let mut config = small();
         (config.model.layers, config.model.class_weights) = (layers, weights);
-        (config.model.pooling.pooling, config.model.pooling.heads) = (pooling.into(), heads);
+        pool_by(&mut config.model.pooling, &mut config.attention, pooling);
+        config.attention.heads = heads;
         let rows = bags(5);
         let model = BagModel::new(config, &rows).unwrap();
         check_gradient(&model.params, &model.learner(), &model.examples(&rows).unwrap());
@@ -114,7 +116,7 @@ fn what_cannot_be_used_is_told() {
         BagModel::new(config, &bags(4)).unwrap_err().to_string()
     };
     // Rows of a bag have no order, so none is the last.
-    assert!(error(|c| c.model.pooling.pooling = "last".into()).starts_with("`model.pooling`: must be one of"));
+    assert!(error(|c| c.model.pooling = PoolingKind::Last).starts_with("`model.pooling`: must be attention or mean"));
     assert!(error(|c| c.data.bag_column = 0).starts_with("`data.bag_column`"));
     let model = BagModel::new(small(), &bags(4)).unwrap();
     let narrow = Bag { id: "x".into(), label: "yes".into(), rows: vec![vec![1.0]], line: 3 };

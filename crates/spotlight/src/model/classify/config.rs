@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::attention::ScoreKind;
 use crate::config::ConfigError;
-use crate::model::UnitSection;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 use crate::model::head::ClassWeights;
-use crate::model::pooling::PoolingSection;
+use crate::model::pooling::PoolingKind;
+use crate::model::{AttentionSection, UnitSection};
 use crate::text::UnitKind;
 use crate::train::TrainSettings;
 
@@ -26,6 +26,8 @@ pub struct Config {
     pub text: UnitSection,
     /// `[model]`
     pub model: Model,
+    /// `[attention]`
+    pub attention: AttentionSection,
     /// `[train]`
     pub train: TrainSettings,
 }
@@ -45,9 +47,8 @@ pub struct Model {
     /// How the text is read.
     #[serde(flatten)]
     pub encoder: EncoderSection,
-    /// How what has been read becomes one row.
-    #[serde(flatten)]
-    pub pooling: PoolingSection,
+    /// How what has been read becomes one row: `attention`, `mean` or `last`.
+    pub pooling: PoolingKind,
     /// `none`, or `balanced` to let rare labels count as much as frequent ones.
     pub class_weights: ClassWeights,
 }
@@ -59,11 +60,8 @@ impl Default for Config {
             seed: 1,
             data: Data { train: String::new(), dev: String::new() },
             text: UnitSection { units: UnitKind::Words, ..UnitSection::default() },
-            model: Model {
-                encoder: EncoderSection::default(),
-                pooling: PoolingSection::new(ScoreKind::Tanh),
-                class_weights: ClassWeights::None,
-            },
+            model: Model { encoder: EncoderSection::default(), pooling: PoolingKind::Attention, class_weights: ClassWeights::None },
+            attention: AttentionSection::new(ScoreKind::Tanh),
             train: TrainSettings { metric: "accuracy".into(), epochs: 20, patience: 5, ..TrainSettings::default() },
         }
     }
@@ -74,6 +72,6 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
         self.model.encoder.check()?;
-        self.model.pooling.check(true)
+        self.model.pooling.check(&self.attention, self.model.encoder.width(), true)
     }
 }

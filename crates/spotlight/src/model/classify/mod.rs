@@ -65,7 +65,8 @@ impl Classifier {
             let problem = format!("needs texts with at least two labels, has only {}", labels.iter().collect::<Vec<_>>().join(", "));
             return Err(ConfigError::Value { key: "data.train".into(), problem }.into());
         }
-        let mut model = Self::with_vocabularies(config, tokenizer, labels)?;
+        let params = Params::new(config.seed);
+        let mut model = Self::with_vocabularies(config, tokenizer, labels, params)?;
         let numbers = texts.iter().filter_map(|t| model.labels.position(&t.label));
         let counts = head::LabelCounts::of(model.labels.len(), numbers);
         model.weights = counts.weights(model.config.model.class_weights);
@@ -77,8 +78,7 @@ impl Classifier {
         Ok(model)
     }
 
-    fn with_vocabularies(config: Config, tokenizer: Tokenizer, labels: Inventory) -> Result<Self> {
-        let mut params = Params::new(config.seed);
+    fn with_vocabularies(config: Config, tokenizer: Tokenizer, labels: Inventory, mut params: Params<f32>) -> Result<Self> {
         let net = Net::new(&mut params, &config, tokenizer.len(), labels.len())?;
         let weights = vec![1.0; labels.len()];
         Ok(Classifier { config, tokenizer, labels, net, params, weights })
@@ -98,7 +98,7 @@ impl Classifier {
         config.check()?;
         let tokenizer = Tokenizer::load(&config.text.settings(), path, TEXT)?;
         let labels = Inventory::load(path.join(LABELS))?;
-        let mut model = Self::with_vocabularies(config, tokenizer, labels)?;
+        let mut model = Self::with_vocabularies(config, tokenizer, labels, Params::blank())?;
         weights::load(&mut model.params, &path.join("model.safetensors"))?;
         Ok(model)
     }

@@ -28,7 +28,7 @@ impl Net {
         let m = &config.model;
         let encoder = TextEncoder::new(params, "", &m.encoder, units);
         let width = encoder.width();
-        let pooling = Pooling::new(params, "attention", &m.pooling, width)?;
+        let pooling = Pooling::new(params, "attention", m.pooling, &config.attention, width)?;
         let head = Head::new(params, pooling.width(width), labels);
         Ok(Net { encoder, pooling, head, dropout: m.encoder.dropout })
     }

@@ -102,7 +102,7 @@ impl Model for Classifier {
         let (units, labels) = (units(self.tokenizer.len(), self.config.text.units), self.labels.len());
         Ok(Outline {
             data: format!("{train} training and {dev} development texts; {units}, {labels} labels"),
-            network: format!("{} {} pooled by {}", written(m.encoder.cell), m.encoder.hidden, m.pooling.pooling),
+            network: format!("{} {} pooled by {}", written(m.encoder.cell), m.encoder.hidden, m.pooling.name(&self.config.attention)),
             baseline: None,
         })
     }

@@ -1,8 +1,10 @@
 use super::*;
+use crate::attention::{ScoreKind, SoftmaxKind};
 use crate::encoder::EncoderName;
 use crate::model::encoder::EncoderSection;
 use crate::model::head::ClassWeights;
-use crate::model::testing::{check_gradient, fit};
+use crate::model::pooling::PoolingKind;
+use crate::model::testing::{check_gradient, fit, pool_by};
 use crate::text::{UnitKind, UnitSettings};
 use crate::train::Learner;
 
@@ -41,8 +43,8 @@ fn gradients_are_right_for_every_reader_pooling_and_weight() {
     ] {
         let mut config = small();
         config.model.encoder.cell = cell;
-        config.model.pooling.pooling = pooling.into();
-        config.model.pooling.heads = heads;
+        pool_by(&mut config.model.pooling, &mut config.attention, pooling);
+        config.attention.heads = heads;
         config.model.class_weights = weights;
         let mut rows = films();
         rows.truncate(5);
@@ -54,7 +56,7 @@ fn gradients_are_right_for_every_reader_pooling_and_weight() {
 #[test]
 fn it_learns_which_word_decides_and_looks_at_it() {
     let mut config = small();
-    config.model.pooling.pooling = "linear".into();
+    config.attention.score = Some(ScoreKind::Linear);
     config.model.encoder.cell = EncoderName::Average;
     let mut model = Classifier::new(config, &films()).unwrap();
     let examples = model.examples(&films()).unwrap();
@@ -81,7 +83,7 @@ fn a_saved_model_answers_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = small();
     config.text = UnitSettings { kind: UnitKind::Chars, ..UnitSettings::default() }.into();
-    config.model.pooling.heads = 2;
+    config.attention.heads = 2;
     let model = Classifier::new(config, &films()).unwrap();
     model.save_frame(folder.path()).unwrap();
     weights::save(&model.params, &folder.path().join("model.safetensors")).unwrap();
@@ -100,7 +102,7 @@ fn an_empty_text_gets_the_shares_of_the_labels() {
         for pooling in ["tanh", "last", "mean"] {
             let mut config = small();
             config.model.class_weights = weights;
-            config.model.pooling.pooling = pooling.into();
+            pool_by(&mut config.model.pooling, &mut config.attention, pooling);
             let model = Classifier::new(config, &rows).unwrap();
             let answer = &model.answer(&["  "]).unwrap()[0];
             assert!((answer.probabilities[1].1 - good).abs() < 1e-6, "{pooling}: {:?}", answer.probabilities);
@@ -113,7 +115,7 @@ fn an_empty_text_gets_the_shares_of_the_labels() {
 fn the_mean_has_equal_weights_and_the_last_state_none() {
     for (pooling, heads) in [("mean", vec![vec![0.25; 4]]), ("last", vec![])] {
         let mut config = small();
-        config.model.pooling.pooling = pooling.into();
+        pool_by(&mut config.model.pooling, &mut config.attention, pooling);
         let model = Classifier::new(config, &films()).unwrap();
         assert_eq!(model.answer(&["the film is great"]).unwrap()[0].attention, heads);
     }
@@ -164,9 +166,11 @@ fn what_cannot_be_used_is_told() {
         change(&mut config);
         Classifier::new(config, &films()).unwrap_err().to_string()
     };
-    assert!(error(|c| c.model.pooling.pooling = "tan".into()).starts_with("`model.pooling`: must be one of linear, tanh, gated"));
+    assert!(error(|c| c.attention.score = Some(ScoreKind::Location)).starts_with("`attention.score`: must be one that does not need"));
+    assert!(error(|c| c.attention.score = None).starts_with("`attention.score`: must be a score"));
+    assert!(error(|c| c.attention.softmax = SoftmaxKind::LocalM).starts_with("`attention.softmax`: must be one without steps"));
     assert!(error(|c| c.model.encoder.hidden = 0).starts_with("`model.hidden`: must be at least 1"));
-    assert!(error(|c| (c.model.pooling.pooling, c.model.pooling.heads) = ("last".into(), 2)).starts_with("`model.heads`"));
+    assert!(error(|c| (c.model.pooling, c.attention.heads) = (PoolingKind::Last, 2)).starts_with("`attention.heads`"));
     assert!(error(|c| c.model.encoder.dropout = 1.0).starts_with("`model.dropout`"));
     let one: Vec<Labelled> = films().into_iter().filter(|t| t.label == "good").collect();
     assert_eq!(

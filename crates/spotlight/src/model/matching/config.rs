@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::attention::ScoreKind;
+use crate::attention::{Asker, AttentionConfig, Place, ScoreKind};
 use crate::config::ConfigError;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
-use crate::model::pooling::PoolingSection;
-use crate::model::{UnitSection, need};
+use crate::model::pooling::PoolingKind;
+use crate::model::{AttentionSection, UnitSection, need};
 use crate::text::UnitKind;
 use crate::train::TrainSettings;
 
@@ -25,6 +25,10 @@ pub struct Config {
     pub text: UnitSection,
     /// `[model]`
     pub model: Model,
+    /// `[attention]`: how a text becomes one row.
+    pub attention: AttentionSection,
+    /// `[asked]`: how the pooled question asks the answer. Without a score the answer is pooled like the question.
+    pub asked: AttentionSection,
     /// `[train]`
     pub train: TrainSettings,
 }
@@ -46,15 +50,12 @@ pub struct Model {
     /// How a text is read.
     #[serde(flatten)]
     pub encoder: EncoderSection,
-    /// How what has been read becomes one row.
-    #[serde(flatten)]
-    pub pooling: PoolingSection,
+    /// How what has been read becomes one row: `attention`, `mean` or `last`.
+    pub pooling: PoolingKind,
     /// `separate`: questions and answers are read by two towers; `shared`: by one.
     pub towers: Towers,
     /// Features of the layer between reading and pooling; 0 for none.
     pub dense: usize,
-    /// `none`: the answer is pooled like the question. A score (`additive`, `general`, `dot`, ...): the pooled question asks the answer.
-    pub asked: String,
     /// `cross-entropy` of every pair, or `hinge`: a right answer above wrong ones of the same question.
     pub loss: Loss,
     /// How far above, for the hinge.
@@ -94,15 +95,16 @@ impl Default for Config {
             text: UnitSection { units: UnitKind::Words, ..UnitSection::default() },
             model: Model {
                 encoder: EncoderSection::default(),
-                pooling: PoolingSection::new(ScoreKind::Linear),
+                pooling: PoolingKind::Attention,
                 towers: Towers::Shared,
                 dense: 100,
-                asked: "none".into(),
                 loss: Loss::CrossEntropy,
                 margin: 0.5,
                 wrong: 5,
                 overlap: true,
             },
+            attention: AttentionSection::new(ScoreKind::Linear),
+            asked: AttentionSection::none(),
             train: TrainSettings { metric: "map".into(), epochs: 20, patience: 5, ..TrainSettings::default() },
         }
     }
@@ -114,19 +116,31 @@ impl Config {
         self.train.check()?;
         let m = &self.model;
         m.encoder.check()?;
-        m.pooling.check(true)?;
-        if m.asked != "none" {
-            let scores: Vec<&str> = ScoreKind::ALL.iter().filter(|&&s| s.asks() && s != ScoreKind::Location).map(|s| s.name()).collect();
-            let problem = format!("must be none or one of {}, is {}", scores.join(", "), m.asked);
-            need(scores.contains(&m.asked.as_str()), "model.asked", problem)?;
-            need(m.pooling.heads == 1, "model.heads", "must be 1 if the question asks the answer")?;
+        let width = self.width();
+        m.pooling.check(&self.attention, width, true)?;
+        if let Some(asked) = self.asked() {
+            let pooled = match (m.pooling, self.attention.config()) {
+                (PoolingKind::Attention, Some(config)) => config.heads * config.values.unwrap_or(width),
+                _ => width,
+            };
+            self.asked.check("asked", Place { asker: Asker::Question, query: pooled, memory: width, coverage: false })?;
+            // Both sides are compared in the end.
+            let mixed = asked.values.unwrap_or(width);
+            let problem =
+                format!("the question asks with {pooled} features, but its answer is mixed of {mixed}: set asked.values = {pooled}");
+            need(pooled == mixed, "asked.values", problem)?;
         }
         need(m.margin > 0.0 && m.margin.is_finite(), "model.margin", format!("must be above 0, is {}", m.margin))?;
         need(m.wrong >= 1, "model.wrong", format!("must be at least 1, is {}", m.wrong))
     }
 
-    /// The score by which the question asks the answer, if it does.
-    pub fn asked(&self) -> Option<ScoreKind> {
-        ScoreKind::ALL.iter().copied().find(|s| s.name() == self.model.asked)
+    /// How the question asks the answer, if it does.
+    pub fn asked(&self) -> Option<AttentionConfig> {
+        self.asked.config()
+    }
+
+    /// Features of a row that is pooled.
+    pub(super) fn width(&self) -> usize {
+        if self.model.dense > 0 { self.model.dense } else { self.model.encoder.width() }
     }
 }

@@ -66,7 +66,8 @@ impl Matcher {
         let texts = questions.chain(rows.iter().map(|r| r.answer.as_str()));
         let tokenizer = Tokenizer::train(&config.text.settings(), texts)?;
         let overlap = IdfOverlap::learn(rows.iter().map(|r| r.answer.as_str()));
-        let mut model = Self::with_vocabularies(config, tokenizer, overlap)?;
+        let params = Params::new(config.seed);
+        let mut model = Self::with_vocabularies(config, tokenizer, overlap, params)?;
         let vectors = &model.config.model.encoder.vectors;
         if !vectors.is_empty() {
             for encoder in model.net.encoders() {
@@ -76,8 +77,7 @@ impl Matcher {
         Ok(model)
     }
 
-    fn with_vocabularies(config: Config, tokenizer: Tokenizer, overlap: IdfOverlap) -> Result<Self> {
-        let mut params = Params::new(config.seed);
+    fn with_vocabularies(config: Config, tokenizer: Tokenizer, overlap: IdfOverlap, mut params: Params<f32>) -> Result<Self> {
         let net = Net::new(&mut params, &config, tokenizer.len())?;
         Ok(Matcher { config, tokenizer, overlap, net, params })
     }
@@ -95,7 +95,7 @@ impl Matcher {
         let config: Config = resolve(&Config::default(), &folder::read_config(path)?, &[])?;
         config.check()?;
         let tokenizer = Tokenizer::load(&config.text.settings(), path, TEXT)?;
-        let mut model = Self::with_vocabularies(config, tokenizer, overlap::load(&path.join(OVERLAP))?)?;
+        let mut model = Self::with_vocabularies(config, tokenizer, overlap::load(&path.join(OVERLAP))?, Params::blank())?;
         weights::load(&mut model.params, &path.join("model.safetensors"))?;
         Ok(model)
     }

@@ -10,7 +10,7 @@ use spotlight_kernels::Float;
 
 use super::config::{Config, Loss, Towers};
 use crate::Result;
-use crate::attention::{Attention, AttentionConfig, Question};
+use crate::attention::{Attention, Question};
 use crate::axis::Axis;
 use crate::model::encoder::{EncoderSection, TextEncoder};
 use crate::model::pooling::{PooledRows, Pooling};
@@ -61,11 +61,11 @@ pub struct Side {
 /// What the network says of some answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Scored {
-    /// One number an answer, to rank by. For cross-entropy the logit of being right.
+    /// One number per answer, to rank by. For cross-entropy the logit of being right.
     pub score: Var,
     /// The cosine alone.
     pub cosine: Var,
-    /// One row a unit of the questions, one column a head; none if the last state was taken.
+    /// One row per unit of the questions, one column per head; none if the last state was taken.
     pub question_weights: Option<Var>,
     /// The same for the answers.
     pub answer_weights: Option<Var>,
@@ -93,26 +93,22 @@ impl Net {
     /// Makes the parameters `question.*` and `answer.*` (`text.*` for shared towers), and those of the score, for a vocabulary of `units`.
     pub fn new<T: Float>(params: &mut Params<T>, config: &Config, units: usize) -> Result<Self> {
         let m = &config.model;
+        let width = config.width();
         let (question_name, answer_name) = match m.towers {
             Towers::Separate => ("question", "answer"),
             Towers::Shared => ("text", "text"),
         };
         let question = Tower::new(params, question_name, &m.encoder, m.dense, units);
-        let width = if m.dense > 0 { m.dense } else { question.encoder.width() };
-        let question_pooling = Pooling::new(params, &format!("{question_name}.attention"), &m.pooling, width)?;
+        let question_pooling = Pooling::new(params, &format!("{question_name}.attention"), m.pooling, &config.attention, width)?;
         let answer = match m.towers {
             Towers::Separate => Tower::new(params, answer_name, &m.encoder, m.dense, units),
             Towers::Shared => question.clone(),
         };
         let answer_pooling = match (config.asked(), m.towers) {
-            (Some(score), _) => AnswerPooling::Asked(Attention::new(
-                params,
-                "answer.asked",
-                &AttentionConfig::new(score),
-                question_pooling.width(width),
-                width,
-            )?),
-            (None, Towers::Separate) => AnswerPooling::Alone(Pooling::new(params, "answer.attention", &m.pooling, width)?),
+            (Some(asked), _) => AnswerPooling::Asked(Attention::new(params, "answer.asked", &asked, question_pooling.width(width), width)?),
+            (None, Towers::Separate) => {
+                AnswerPooling::Alone(Pooling::new(params, "answer.attention", m.pooling, &config.attention, width)?)
+            }
             (None, Towers::Shared) => AnswerPooling::Alone(question_pooling.clone()),
         };
         let mut number = |name: &str, first: f64| params.add(format!("score.{name}"), &[1], Init::Constant(first));
@@ -126,7 +122,7 @@ impl Net {
         [&self.question.encoder, &self.answer.encoder]
     }
 
-    /// Scores each answer for the question `asked_by` names. `overlap` has one number an answer.
+    /// Scores each answer for the question `asked_by` names. `overlap` has one number per answer.
     pub fn forward<T: Float>(
         &self,
         tape: &Tape<T>,

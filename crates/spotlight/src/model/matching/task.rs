@@ -142,7 +142,7 @@ impl Model for Matcher {
                 written(m.towers),
                 written(m.encoder.cell),
                 m.encoder.hidden,
-                m.pooling.pooling
+                m.pooling.name(&self.config.attention)
             ),
             baseline: Some(format!("shared words alone, rare ones counting more: map {:.4}, mrr {:.4}", baseline.map, baseline.mrr)),
         })

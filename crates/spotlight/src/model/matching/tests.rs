@@ -1,7 +1,8 @@
 use super::config::{Loss, Towers};
 use super::*;
+use crate::attention::ScoreKind;
 use crate::model::encoder::EncoderSection;
-use crate::model::testing::{check_gradient, fit};
+use crate::model::testing::{check_gradient, fit, pool_by};
 use crate::train::Measure;
 
 /// Questions about colours; no word of a right answer stands in its question.
@@ -43,8 +44,9 @@ fn gradients_are_right_for_every_tower_attention_and_loss() {
     ] {
         let mut config = small();
         let m = &mut config.model;
-        (m.towers, m.asked, m.dense, m.loss) = (towers, asked.into(), dense, loss);
-        (m.pooling.pooling, m.pooling.heads) = (pooling.into(), heads);
+        (m.towers, m.dense, m.loss) = (towers, dense, loss);
+        pool_by(&mut m.pooling, &mut config.attention, pooling);
+        (config.attention.heads, config.asked.score) = (heads, asked.parse().ok());
         let rows = &colours()[..6];
         let model = Matcher::new(config, rows).unwrap();
         check_gradient(&model.params, &model.learner(), &model.examples(rows));
@@ -55,7 +57,7 @@ fn gradients_are_right_for_every_tower_attention_and_loss() {
 fn it_learns_answers_that_share_no_word_with_their_question() {
     for (loss, asked) in [(Loss::CrossEntropy, "none"), (Loss::Hinge, "general")] {
         let mut config = small();
-        (config.model.loss, config.model.asked) = (loss, asked.into());
+        (config.model.loss, config.asked.score) = (loss, asked.parse().ok());
         let mut model = Matcher::new(config, &colours()).unwrap();
         let examples = model.examples(&colours());
         assert_eq!(examples.len(), 3);
@@ -124,8 +126,10 @@ fn what_cannot_be_used_is_told() {
         change(&mut config);
         Matcher::new(config, &colours()).unwrap_err().to_string()
     };
-    assert!(error(|c| c.model.asked = "tanh".into()).starts_with("`model.asked`: must be none or one of dot"));
-    assert!(error(|c| (c.model.asked, c.model.pooling.heads) = ("dot".into(), 2)).starts_with("`model.heads`"));
+    assert!(error(|c| c.asked.score = Some(ScoreKind::Tanh)).starts_with("`asked.score`: must be none or one of dot"));
+    assert!(
+        error(|c| (c.asked.score, c.attention.heads) = (Some(ScoreKind::General), 2)).starts_with("`asked.values`: the question asks with")
+    );
     assert!(error(|c| c.model.margin = 0.0).starts_with("`model.margin`"));
     assert!(error(|c| c.model.wrong = 0).starts_with("`model.wrong`"));
     let model = Matcher::new(small(), &colours()).unwrap();

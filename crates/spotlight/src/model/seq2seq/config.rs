@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::attention::{AttentionConfig, ScoreConfig, ScoreKind, SoftmaxConfig, SoftmaxKind};
+use crate::attention::{Asker, Place, ScoreKind};
 use crate::config::ConfigError;
 use crate::decoder::{Coverage, DecoderConfig, Order};
 use crate::encoder::EncoderConfig;
-use crate::model::UnitSection;
 use crate::model::folder::Task;
+use crate::model::{AttentionSection, UnitSection};
 use crate::nn::RnnConfig;
 use crate::search::SearchOptions;
 use crate::text::{Pair, UnitKind};
@@ -29,6 +29,8 @@ pub struct Config {
     pub target: UnitSection,
     /// `[model]`
     pub model: Model,
+    /// `[attention]`: how the decoder looks at what the encoder read; without a score it sees only the encoder's last state.
+    pub attention: AttentionSection,
     /// `[train]`
     pub train: TrainSettings,
     /// `[search]`
@@ -65,16 +67,6 @@ pub struct Model {
     pub bidirectional: bool,
     /// Dropout on embeddings, between layers and before the output.
     pub dropout: f64,
-    /// The score: `additive`, `dot`, `general`, ... or `none` for a decoder that sees only the encoder's last state.
-    pub attention: String,
-    /// Scores side by side, each looking on its own; together they mix a projection of what the encoder read.
-    pub heads: usize,
-    /// Size of the hidden layer of an additive score; 0 for the hidden size.
-    pub alignment: usize,
-    /// From scores to weights: `softmax`, `sparsemax`, `local-m`, `local-p`, `monotonic`, ...
-    pub softmax: SoftmaxKind,
-    /// Positions to each side of the centre of local attention.
-    pub half_width: usize,
     /// `bahdanau` or `luong`.
     pub order: Order,
     /// Where the decoder starts: `state`, the encoder's last state; or `zeros`, so that all it learns of the source comes by attention.
@@ -164,11 +156,6 @@ impl Default for Config {
                 decoder_layers: 1,
                 bidirectional: true,
                 dropout: 0.2,
-                attention: ScoreKind::Additive.name().into(),
-                heads: 1,
-                alignment: 0,
-                softmax: SoftmaxKind::Softmax,
-                half_width: 10,
                 order: Order::Bahdanau,
                 start: Start::State,
                 input_feeding: false,
@@ -177,6 +164,7 @@ impl Default for Config {
                 tied: false,
                 scheduled_sampling: 0.0,
             },
+            attention: AttentionSection::new(ScoreKind::Additive),
             train: TrainSettings { metric: "accuracy".into(), ..TrainSettings::default() },
             search: Search { beam: 1, length_penalty: 0.6, coverage_penalty: 0.0, max_ratio: 0.0 },
         }
@@ -199,55 +187,24 @@ impl Config {
         for (key, value) in [("dropout", m.dropout), ("scheduled_sampling", m.scheduled_sampling)] {
             need((0.0..1.0).contains(&value), &format!("model.{key}"), format!("must be from 0 to below 1, is {value}"))?;
         }
-        if m.attention != "none" {
-            let names: Vec<&str> = ScoreKind::ALL.iter().filter(|s| s.asks()).map(|s| s.name()).collect();
-            need(
-                names.contains(&m.attention.as_str()),
-                "model.attention",
-                format!("must be none or one of {}, is {}", names.join(", "), m.attention),
-            )?;
-        }
-        let memory = m.hidden * if m.bidirectional { 2 } else { 1 };
-        let same = matches!(self.score(), Some(ScoreKind::Dot | ScoreKind::ScaledDot | ScoreKind::Cosine));
-        let problem = format!(
-            "{} compares states of one size, but the encoder gives {memory} and the decoder {}: use general, or bidirectional = false",
-            m.attention, m.hidden
-        );
-        need(!same || memory == m.hidden, "model.attention", problem)?;
+        let (attends, memory) = (self.attention.score.is_some(), m.hidden * if m.bidirectional { 2 } else { 1 });
+        let reads_coverage = m.coverage == Coverage::Features;
+        self.attention.check("attention", Place { asker: Asker::Decoder, query: m.hidden, memory, coverage: reads_coverage })?;
         need(
             !m.input_feeding || m.order == Order::Luong,
             "model.input_feeding",
             "goes with order = \"luong\": in Bahdanau's order the context enters the cell anyway".into(),
         )?;
-        need(!m.input_feeding || m.attention != "none", "model.input_feeding", "needs attention".into())?;
+        need(!m.input_feeding || attends, "model.input_feeding", "needs attention".into())?;
         need(
-            m.start == Start::State || m.attention != "none",
+            m.start == Start::State || attends,
             "model.start",
             "zeros needs attention: the decoder would know nothing of the source".into(),
         )?;
         need(
-            m.coverage == Coverage::Off || (m.attention != "none" && m.heads == 1),
+            m.coverage == Coverage::Off || (attends && self.attention.heads == 1),
             "model.coverage",
             "needs attention of one head".into(),
-        )?;
-        need(m.heads >= 1, "model.heads", "must be at least 1".into())?;
-        let shared = memory.is_multiple_of(m.heads.max(1));
-        need(shared, "model.heads", format!("must divide the {memory} features that the encoder gives, is {}", m.heads))?;
-        need(
-            m.heads == 1
-                || !matches!(self.score(), None | Some(ScoreKind::Dot | ScoreKind::ScaledDot | ScoreKind::Cosine | ScoreKind::Location)),
-            "model.heads",
-            "above 1 needs a score with parameters, so that heads can differ: additive, general or concat".into(),
-        )?;
-        need(
-            m.heads == 1 || matches!(m.softmax, SoftmaxKind::Softmax | SoftmaxKind::Sparsemax),
-            "model.heads",
-            "above 1 goes with softmax or sparsemax".into(),
-        )?;
-        need(
-            m.softmax != SoftmaxKind::Reinforce,
-            "model.softmax",
-            "reinforce needs a reward of its own and is a matter of the library; use gumbel for hard attention here".into(),
         )?;
         need(self.search.beam >= 1, "search.beam", format!("must be at least 1, is {}", self.search.beam))
     }
@@ -283,7 +240,7 @@ impl Config {
 
     /// The score, if there is attention.
     pub fn score(&self) -> Option<ScoreKind> {
-        ScoreKind::ALL.iter().copied().find(|s| s.name() == self.model.attention)
+        self.attention.score
     }
 
     pub(super) fn encoder(&self) -> EncoderConfig {
@@ -299,17 +256,11 @@ impl Config {
     pub(super) fn decoder(&self) -> DecoderConfig {
         let m = &self.model;
         let memory = m.hidden * if m.bidirectional { 2 } else { 1 };
-        let attention = self.score().map(|kind| AttentionConfig {
-            score: ScoreConfig { alignment: (m.alignment > 0).then_some(m.alignment), ..ScoreConfig::from(kind) },
-            softmax: SoftmaxConfig { half_width: m.half_width, ..SoftmaxConfig::from(m.softmax) },
-            heads: m.heads,
-            ..AttentionConfig::default()
-        });
         DecoderConfig {
             layers: m.decoder_layers,
             dropout: m.dropout,
             order: m.order,
-            attention,
+            attention: self.attention.config(),
             input_feeding: m.input_feeding,
             coverage: m.coverage,
             ..DecoderConfig::new(m.cell.into(), m.embedding, m.hidden, memory)

@@ -58,11 +58,11 @@ impl Transducer {
             let ratio = |p: &Pair| vocabularies.target.ids(&p.target).len() as f64 / vocabularies.source.ids(&p.source).len().max(1) as f64;
             config.search.max_ratio = pairs.iter().map(ratio).fold(1.0, f64::max).ceil();
         }
-        Self::with_vocabularies(config, vocabularies)
+        let params = Params::new(config.seed);
+        Self::with_vocabularies(config, vocabularies, params)
     }
 
-    fn with_vocabularies(config: Config, vocabularies: Vocabularies) -> Result<Self> {
-        let mut params = Params::new(config.seed);
+    fn with_vocabularies(config: Config, vocabularies: Vocabularies, mut params: Params<f32>) -> Result<Self> {
         let (source, target) = vocabularies.sizes();
         let net = Net::new(&mut params, &config, source, target)?;
         Ok(Transducer { config, vocabularies, net, params })
@@ -80,7 +80,7 @@ impl Transducer {
         let config: Config = resolve(&Config::default(), &folder::read_config(path)?, &[])?;
         config.check()?;
         let vocabularies = Vocabularies::load(&config, path)?;
-        let mut model = Self::with_vocabularies(config, vocabularies)?;
+        let mut model = Self::with_vocabularies(config, vocabularies, Params::blank())?;
         weights::load(&mut model.params, &path.join("model.safetensors"))?;
         Ok(model)
     }

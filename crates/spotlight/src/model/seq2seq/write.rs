@@ -20,8 +20,8 @@ pub struct NetWriter<'m> {
 }
 
 impl Writer for NetWriter<'_> {
-    fn begin<'a>(&'a self, sources: &[&[u32]], pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>> {
-        let tape = Tape::searching(self.params, pool);
+    fn begin<'a>(&'a self, sources: &[&[u32]], width: usize, pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>> {
+        let tape = Tape::searching(self.params, pool, width);
         let axis = Axis::new(sources.iter().map(|s| s.len()).collect::<Vec<_>>());
         let begun = self.net.encode(&tape, &sources.concat(), &axis)?;
         let state = begun.state.tables(&tape);

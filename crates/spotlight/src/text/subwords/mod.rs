@@ -5,21 +5,22 @@
 //! lets pictures merge them to words again.
 //!
 //! The pieces come from byte-pair encoding ([`UnitKind::Bpe`]) or a unigram language model ([`UnitKind::Unigram`]), and are
-//! kept in the `tokenizer.json` format of the `tokenizers` crate. Its numbers are the numbers of the units. The three special
+//! kept in the `tokenizer.json` format of the `tokenizers` library. Its numbers are the numbers of the units. The three special
 //! units have a space in their names there (`< s >`): no text can contain them, for text is split at spaces.
 
 mod bpe;
 mod corpus;
+mod file;
+mod merges;
+mod scores;
 mod unigram;
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use serde_json::Value;
-use tokenizers::models::ModelWrapper;
-use tokenizers::pre_tokenizers::metaspace::{Metaspace, PrependScheme};
-use tokenizers::{Model, Tokenizer};
-
 use self::corpus::Corpus;
+use self::merges::Merges;
+use self::scores::Scores;
 use super::file::write_whole;
 use super::vocab::{SPECIALS, UNKNOWN};
 use super::{TextError, Unit, UnitKind};
@@ -33,9 +34,47 @@ const SPECIAL_NAMES: [&str; SPECIALS.len()] = ["< unk >", "< s >", "< /s >"];
 /// A trained table of subwords.
 #[derive(Debug, Clone)]
 pub struct Subwords {
-    tokenizer: Tokenizer,
-    /// The text of every unit by its number, special ones included.
+    table: Table,
+    model: Model,
+}
+
+/// Which way a word is cut.
+#[derive(Debug, Clone)]
+enum Model {
+    Bpe(Merges),
+    Unigram(Scores),
+}
+
+/// The number of every piece.
+type Numbers = HashMap<String, u32>;
+
+/// A part of a word: its unit, and its length.
+struct Cut {
+    unit: u32,
+    bytes: usize,
+}
+
+/// The units, special ones included.
+#[derive(Debug, Clone)]
+struct Table {
     pieces: Vec<String>,
+    numbers: Numbers,
+}
+
+impl Table {
+    /// Units in the order of their numbers.
+    fn new(pieces: Vec<String>) -> Result<Self, String> {
+        if pieces.len() < SPECIAL_NAMES.len() || pieces[..SPECIAL_NAMES.len()] != SPECIAL_NAMES {
+            return Err(format!("the first units are not {}", SPECIAL_NAMES.join(", ")));
+        }
+        let mut numbers = Numbers::with_capacity(pieces.len());
+        for (piece, unit) in pieces.iter().zip(0..) {
+            if let Some(other) = numbers.insert(piece.clone(), unit) {
+                return Err(format!("units {other} and {unit} are both {piece:?}"));
+            }
+        }
+        Ok(Self { pieces, numbers })
+    }
 }
 
 impl Subwords {
@@ -57,37 +96,16 @@ impl Subwords {
         if vocab_size < needed {
             return Err(TextError::VocabularyTooSmall { asked: vocab_size, alphabet, needed });
         }
-        let model = match algorithm {
-            Algorithm::Bpe => bpe::train(&corpus, vocab_size, min_count).map(ModelWrapper::from),
-            Algorithm::Unigram => unigram::train(&corpus, vocab_size).map(ModelWrapper::from),
+        let (pieces, model) = match algorithm {
+            Algorithm::Bpe => bpe::train(&corpus, vocab_size, min_count),
+            Algorithm::Unigram => unigram::train(&corpus, vocab_size),
         };
-        let model = model.map_err(|error| TextError::Training(error.to_string()))?;
-        let mut tokenizer = Tokenizer::new(model);
-        // Texts are split here, in `words`; the file says the same for other programs that read it.
-        let metaspace = Metaspace::new(WORD_MARKER, PrependScheme::Always, true);
-        tokenizer.with_pre_tokenizer(Some(metaspace.clone()));
-        tokenizer.with_decoder(Some(metaspace));
-        Self::new(tokenizer).map_err(TextError::Training)
-    }
-
-    fn new(tokenizer: Tokenizer) -> Result<Self, String> {
-        let vocab = tokenizer.get_vocab(false);
-        let mut pieces = vec![None; vocab.len()];
-        for (piece, id) in vocab {
-            let slot = pieces.get_mut(id as usize).ok_or_else(|| format!("unit {piece:?} has number {id}, beyond the end"))?;
-            *slot = Some(piece);
-        }
-        let pieces: Option<Vec<String>> = pieces.into_iter().collect();
-        let pieces = pieces.ok_or("two units have the same number")?;
-        if pieces.len() < SPECIAL_NAMES.len() || pieces[..SPECIAL_NAMES.len()] != SPECIAL_NAMES {
-            return Err(format!("the first units are not {}", SPECIAL_NAMES.join(", ")));
-        }
-        Ok(Self { tokenizer, pieces })
+        Ok(Self { table: Table::new(pieces).map_err(TextError::Training)?, model })
     }
 
     /// How many units there are, the special ones among them.
     pub fn len(&self) -> usize {
-        self.pieces.len()
+        self.table.pieces.len()
     }
 
     /// Whether there are only special units.
@@ -97,7 +115,7 @@ impl Subwords {
 
     /// The text of a unit with its word marker; none for special units and numbers that are not in use.
     pub fn text(&self, id: u32) -> Option<&str> {
-        self.pieces.get(id as usize).filter(|_| id as usize >= SPECIALS.len()).map(String::as_str)
+        self.table.pieces.get(id as usize).filter(|_| id as usize >= SPECIALS.len()).map(String::as_str)
     }
 
     /// The units of a text. Neighbouring characters of a word that are unknown make one unknown unit with their text.
@@ -106,46 +124,29 @@ impl Subwords {
     }
 
     fn encode_word(&self, word: &str) -> Vec<Unit> {
-        let Ok(tokens) = self.tokenizer.get_model().tokenize(word) else {
-            // Only a table without an unknown unit could fail here, and such a one is not loaded.
-            return vec![Unit { id: UNKNOWN, text: word.to_owned() }];
+        let cuts = match &self.model {
+            Model::Bpe(merges) => merges.cut(word, &self.table.numbers),
+            Model::Unigram(scores) => scores.cut(word, &self.table.numbers),
         };
-        let unit = |token: tokenizers::Token| {
-            let (start, end) = token.offsets;
-            let text = word.get(start..end).map_or(token.value, str::to_owned);
-            Unit { id: token.id, text }
+        let mut rest = word;
+        let unit = |cut: Cut| {
+            let (text, behind) = rest.split_at(cut.bytes);
+            rest = behind;
+            Unit { id: cut.unit, text: text.to_owned() }
         };
-        tokens.into_iter().map(unit).collect()
+        cuts.into_iter().map(unit).collect()
     }
 
     /// Writes the table as `tokenizer.json`.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), TextError> {
-        let json = self.tokenizer.to_string(true).map_err(|error| TextError::Training(error.to_string()))?;
-        write_whole(path.as_ref(), &(json + "\n"))
+        write_whole(path.as_ref(), &format!("{:#}\n", file::write(self)))
     }
 
     /// Reads what [`save`](Self::save) wrote.
     pub fn load(algorithm: Algorithm, path: impl AsRef<Path>) -> Result<Self, TextError> {
         let path = path.as_ref();
         let json = std::fs::read(path).map_err(|source| TextError::read(path, source))?;
-        Self::parse(algorithm, &json).map_err(|reason| TextError::Subwords { path: path.to_owned(), reason })
-    }
-
-    fn parse(algorithm: Algorithm, json: &[u8]) -> Result<Self, String> {
-        let value: Value = serde_json::from_slice(json).map_err(|error| error.to_string())?;
-        let model = &value["model"];
-        let (kind, has_unknown) = match algorithm {
-            Algorithm::Bpe => ("BPE", model["unk_token"] == SPECIAL_NAMES[UNKNOWN as usize]),
-            Algorithm::Unigram => ("Unigram", model["unk_id"] == UNKNOWN),
-        };
-        if model["type"] != kind {
-            return Err(format!("expected a {kind} model, found {}", model["type"]));
-        }
-        if !has_unknown {
-            return Err(format!("its unknown unit is not {}", SPECIAL_NAMES[UNKNOWN as usize]));
-        }
-        let tokenizer = serde_json::from_value(value).map_err(|error| error.to_string())?;
-        Self::new(tokenizer)
+        file::read(algorithm, &json).map_err(|reason| TextError::Subwords { path: path.to_owned(), reason })
     }
 }
 

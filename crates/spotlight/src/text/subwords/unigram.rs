@@ -4,16 +4,13 @@
 //! with many more pieces than wanted, then takes turns: expectation maximisation makes the words as likely as the pieces
 //! allow, and the pieces whose loss would hurt least are dropped.
 //!
-//! The `tokenizers` crate has a trainer too, but four runs of it on the same text gave four different tables, and it panics on
-//! some texts (a word `<UNK>`, or certain repetitions in small files). This one runs over sorted words on one thread, and what
-//! it learns runs in the crate's own model.
+//! It runs over sorted words on one thread, so that the same words give the same table.
 
 use std::collections::HashMap;
 
-use tokenizers::models::unigram::Unigram;
-
 use super::corpus::Corpus;
-use super::{SPECIAL_NAMES, UNKNOWN};
+use super::scores::Scores;
+use super::{Model, SPECIAL_NAMES};
 
 /// The most characters of a piece.
 const MAX_PIECE: usize = 16;
@@ -25,8 +22,8 @@ const ROUNDS: usize = 2;
 const LEAST_USE: f64 = 0.5;
 
 /// Learns pieces until there are `vocab_size` units, or fewer if the words have no more. The size must have room for the
-/// alphabet.
-pub(super) fn train(corpus: &Corpus, vocab_size: usize) -> tokenizers::Result<Unigram> {
+/// alphabet. The units in the order of their numbers, and the model.
+pub(super) fn train(corpus: &Corpus, vocab_size: usize) -> (Vec<String>, Model) {
     let wanted = vocab_size - SPECIAL_NAMES.len();
     let mut pieces = Pieces::seeds(corpus, wanted.saturating_mul(SEEDS_PER_PIECE));
     loop {
@@ -43,7 +40,9 @@ pub(super) fn train(corpus: &Corpus, vocab_size: usize) -> tokenizers::Result<Un
     list.sort_by(|a, b| b.log_prob.total_cmp(&a.log_prob).then_with(|| a.text.cmp(&b.text)));
     let specials = SPECIAL_NAMES.map(|name| (name.to_owned(), 0.0)).into_iter();
     let learnt = list.into_iter().map(|piece| (piece.text, piece.log_prob));
-    Unigram::from(specials.chain(learnt).collect(), Some(UNKNOWN as usize), false)
+    let (pieces, scores): (Vec<String>, Vec<f64>) = specials.chain(learnt).unzip();
+    let model = Model::Unigram(Scores::new(scores, &pieces));
+    (pieces, model)
 }
 
 struct Piece {
@@ -240,8 +239,8 @@ mod tests {
     #[test]
     fn the_size_is_kept_and_probabilities_sum_to_about_one() {
         let corpus = Corpus::count(["she sells sea shells by the sea shore the shells she sells are sea shells"], 1);
-        let model = train(&corpus, 25).unwrap();
-        let learnt: Vec<f64> = model.iter().skip(SPECIAL_NAMES.len()).map(|(_, score)| *score).collect();
+        let (_, Model::Unigram(scores)) = train(&corpus, 25) else { unreachable!() };
+        let learnt = &scores.by_unit[SPECIAL_NAMES.len()..];
         assert!((corpus.alphabet.len() + 1..=22).contains(&learnt.len()), "{}", learnt.len());
         assert!(learnt.is_sorted_by(|a, b| a >= b));
         let sum: f64 = learnt.iter().map(|score| score.exp()).sum();

@@ -1,0 +1,69 @@
+//! What answers are ranked by, computed again from the answers themselves.
+
+use spotlight::config::resolve;
+use spotlight::model::seq2seq::{Config, SearchOptions, Transducer};
+use spotlight::text::Pair;
+
+/// A model that knows nothing, with weights large enough to have opinions: its answers differ in length and in where they look.
+fn opinionated(settings: &[&str]) -> Transducer {
+    let pair = |source: &str, target: &str| Pair { source: source.into(), target: target.into(), features: None, line: 0 };
+    let small = ["model.embedding=6", "model.hidden=8", "model.dropout=0.0"];
+    let changes: Vec<String> = small.iter().chain(settings).map(|change| change.to_string()).collect();
+    let config = resolve(&Config::default(), "", &changes).unwrap();
+    let mut model = Transducer::new(config, &[pair("abcd", "xyz"), pair("dc", "zyxx"), pair("b", "yx")]).unwrap();
+    model.params.flat_mut().iter_mut().for_each(|weight| *weight *= 3.0);
+    model
+}
+
+const SOURCES: [(&str, Option<&str>); 3] = [("abcd", None), ("dca", None), ("bb", None)];
+
+/// Wu and others, 2016, equation 14, with `α` for the length and `β` for the coverage:
+///
+/// ```text
+/// score = ln p / ((5 + length) / 6)^α + β Σ_j ln min(Σ_i a_ij, 1)        the end counts as a unit of the length
+/// ```
+fn check_scores(alpha: f64, beta: f64) {
+    // From the recipe to the search: the settings must arrive there.
+    let model = opinionated(&[&format!("search.length_penalty={alpha}"), &format!("search.coverage_penalty={beta}")]);
+    let options = SearchOptions { beam: 12, n_best: 12, ..model.search_options() };
+    for answer in model.answer(&SOURCES, &options, false).unwrap() {
+        let scores: Vec<f64> = answer.hypotheses.iter().map(|answer| answer.hypothesis.score).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+        for found in &answer.hypotheses {
+            let h = &found.hypothesis;
+            let length = ((5.0 + (h.ids.len() + 1) as f64) / 6.0).powf(alpha);
+            let seen = (0..answer.source_tokens.len()).map(|j| h.attention.iter().map(|row| row[j] as f64).sum::<f64>());
+            let coverage: f64 = if h.attention.is_empty() { 0.0 } else { seen.map(|seen| seen.clamp(1e-6, 1.0).ln()).sum() };
+            let wanted = h.log_prob / length + beta * coverage;
+            assert!((h.score - wanted).abs() < 1e-9, "{} instead of {wanted} for {:?}", h.score, found.text);
+        }
+    }
+}
+
+#[test]
+fn answers_are_ranked_by_probability() {
+    check_scores(0.0, 0.0);
+}
+
+#[test]
+fn answers_are_ranked_by_length_too() {
+    check_scores(1.5, 0.0);
+}
+
+#[test]
+fn answers_are_ranked_by_coverage_too() {
+    check_scores(0.0, 0.7);
+    check_scores(0.6, 0.2);
+}
+
+#[test]
+fn a_length_penalty_prefers_longer_answers() {
+    let model = opinionated(&[]);
+    let lengths = |length_penalty: f64| {
+        let options = SearchOptions { beam: 12, length_penalty, coverage_penalty: 0.0, ..model.search_options() };
+        let answers = model.answer(&SOURCES, &options, false).unwrap();
+        answers.iter().map(|answer| answer.hypotheses[0].hypothesis.ids.len()).collect::<Vec<_>>()
+    };
+    let (plain, long) = (lengths(0.0), lengths(3.0));
+    assert!(plain.iter().zip(&long).all(|(plain, long)| plain <= long) && plain != long, "{plain:?} {long:?}");
+}
