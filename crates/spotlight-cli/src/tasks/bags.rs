@@ -17,7 +17,7 @@ use crate::progress::{STOP, catch_interrupt};
 
 /// Options of `look` for bags.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
-pub struct Drawn {
+pub struct DrawnBags {
     /// Of a file of bags, only this one
     #[arg(long, value_name = "ID")]
     bag: Option<String>,
@@ -29,7 +29,7 @@ pub struct Drawn {
     sort: bool,
 }
 
-impl Drawn {
+impl DrawnBags {
     /// An error if any of them is given to a model that reads no bags.
     pub fn check(&self, task: Task) -> Result<()> {
         let given = [("--bag", self.bag.is_some()), ("--image", self.image.is_some()), ("--sort", self.sort)];

@@ -30,7 +30,7 @@ impl Answering {
 #[derive(Args, Clone, Debug)]
 pub struct Drawn {
     #[command(flatten)]
-    bags: bags::Drawn,
+    bags: bags::DrawnBags,
 }
 
 impl Drawn {
