@@ -8,7 +8,7 @@ use spotlight::model::{self, AnswerOptions, Drawing, Input};
 use spotlight::view::{Page, Picture, ascii, html, json, png, svg, terminal};
 
 use crate::Common;
-use crate::output::{WrongUsage, color, deliver, width};
+use crate::output::{WrongUsage, color, deliver, form, width};
 use crate::tasks;
 
 /// Draw where a model looks.
@@ -22,9 +22,9 @@ pub struct Look {
     /// Read every line of a file instead: several pictures in one
     #[arg(long, value_name = "FILE", conflicts_with = "input")]
     file: Option<PathBuf>,
-    /// The form
-    #[arg(long, value_enum, default_value = "terminal")]
-    format: Format,
+    /// The form [default: by the extension of the output, else terminal]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -63,7 +63,7 @@ impl Look {
         let page = Page::new(pictures)?;
         let page = if self.stretch { page.stretched() } else { page };
         let file = self.output.as_deref();
-        match self.format {
+        match form(self.format, file, Format::Terminal)? {
             // A file is no terminal: what is written there has no colours.
             Format::Terminal => {
                 let color = if file.is_some() { terminal::Color::None } else { color() };

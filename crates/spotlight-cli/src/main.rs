@@ -22,7 +22,7 @@ use spotlight::config::ConfigError;
 
 /// Attention-based sequence models: train one from a file, use it, see where it looks.
 #[derive(Parser)]
-#[command(version, max_term_width = 100)]
+#[command(name = "spotlight", version, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -88,10 +88,19 @@ fn fail(error: &anyhow::Error) -> ExitCode {
     if error.chain().filter_map(|e| e.downcast_ref::<std::io::Error>()).any(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
+    if let Some(stopped) = error.downcast_ref::<progress::Stopped>() {
+        return ExitCode::from(u8::try_from(128 + stopped.0).unwrap_or(1));
+    }
     eprintln!("spotlight: {}", in_full(error));
-    let usage = error
-        .chain()
-        .any(|e| e.is::<ConfigError>() || e.is::<output::WrongUsage>() || matches!(e.downcast_ref(), Some(spotlight::Error::Config(_))));
+    let usage = error.chain().any(|e| {
+        e.is::<ConfigError>()
+            || e.is::<output::WrongUsage>()
+            || match e.downcast_ref() {
+                Some(spotlight::Error::Config(_)) => true,
+                Some(spotlight::Error::Folder(e)) => e.is_usage(),
+                _ => false,
+            }
+    });
     ExitCode::from(if usage { 2 } else { 1 })
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
+use clap::ValueEnum;
 pub use spotlight::model::describe::grouped;
 use spotlight::view::terminal::Color;
 use spotlight::weights::write_whole;
@@ -63,6 +64,22 @@ pub fn deliver(file: Option<&Path>, data: &[u8]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The form of a picture: the one that was asked for, or the one that the extension of the file names, or else `otherwise`.
+pub fn form<F: ValueEnum>(asked: Option<F>, file: Option<&Path>, otherwise: F) -> Result<F> {
+    let (None, Some(file)) = (&asked, file) else { return Ok(asked.unwrap_or(otherwise)) };
+    let extension = file.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match extension.as_str() {
+        "txt" => Ok(otherwise),
+        "htm" => Ok(F::from_str("html", true).unwrap_or(otherwise)),
+        name => F::from_str(name, true).map_err(|_| {
+            let names: Vec<String> =
+                F::value_variants().iter().filter_map(|v| Some(v.to_possible_value()?.get_name().to_string())).collect();
+            let problem = format!("{}: no picture is called so; say which form with --format ({})", file.display(), names.join(", "));
+            WrongUsage(problem).into()
+        }),
+    }
 }
 
 /// A number of bytes for people.

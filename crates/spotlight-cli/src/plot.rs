@@ -8,16 +8,16 @@ use serde_json::Value;
 use spotlight::view::curves::{Curves, Record};
 use spotlight::view::terminal::Color;
 
-use crate::output::{color, deliver, width};
+use crate::output::{color, deliver, form, width};
 
 /// Draw the course of a model's training from its metrics.jsonl.
 #[derive(Args)]
 pub struct Plot {
     /// A model's folder
     model: PathBuf,
-    /// The form
-    #[arg(long, value_enum, default_value = "terminal")]
-    format: Format,
+    /// The form [default: by the extension of the output, else terminal]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -54,7 +54,7 @@ impl Plot {
         }
         let curves = Curves { title: self.model.display().to_string(), axis: "epoch".into(), records };
         let file = self.output.as_deref();
-        match self.format {
+        match form(self.format, file, Format::Terminal)? {
             Format::Terminal => deliver(file, curves.terminal(width(), if file.is_some() { Color::None } else { color() }).as_bytes()),
             Format::Svg => deliver(file, curves.svg().as_bytes()),
             Format::Png => deliver(file, &curves.png(self.scale)?),

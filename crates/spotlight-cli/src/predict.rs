@@ -1,11 +1,14 @@
 //! `spotlight predict`
 
-use std::io::{BufReader, stdin};
+use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use anyhow::Result;
 use clap::Args;
+use serde_json::json;
 use spotlight::model::{self, Input};
+use spotlight::text::{Line, Lines, TextError};
 
 use crate::Common;
 use crate::output::say;
@@ -34,10 +37,18 @@ impl Predict {
         let options = self.answering.options(common)?;
         let several = options.n_best.is_some_and(|n| n > 1);
         let input = match self.file == Path::new("-") {
-            true => Input::Reader(Box::new(BufReader::new(stdin()))),
+            true => Input::Live(live_lines()),
             false => Input::File(&self.file),
         };
         let (mut bad, mut number) = (0, 0);
+        // At a terminal somebody is waiting for the prompt.
+        let prompt = self.file == Path::new("-") && stdin().is_terminal();
+        let ask = || {
+            if prompt {
+                eprint!("> ")
+            }
+        };
+        ask();
         for reply in model.answers(input, &options)? {
             let reply = reply?;
             number = reply.number;
@@ -47,15 +58,31 @@ impl Predict {
                 bad += 1;
             }
             match &reply.answer {
+                None if self.json => say(json!({"error": reply.error.map(|e| e.to_string())}))?,
                 None => say("")?,
                 Some(answer) if self.json => say(answer.to_json())?,
                 Some(answer) if several => answer.list(number).iter().try_for_each(say)?,
                 Some(answer) => say(answer.text())?,
             }
+            ask();
         }
         match bad {
             0 => Ok(()),
             n => anyhow::bail!("{n} of {number} lines could not be read and were answered with nothing"),
         }
     }
+}
+
+/// The lines of standard input, as they come. They are read by a thread of their own, a little ahead.
+fn live_lines() -> Receiver<Result<Line, TextError>> {
+    let (send, lines) = sync_channel(4096);
+    std::thread::spawn(move || {
+        for line in Lines::new(stdin().lock(), "-") {
+            // Nobody listens any more: the command is about to end.
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
 }

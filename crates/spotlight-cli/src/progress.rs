@@ -1,28 +1,58 @@
-//! The progress of a training run: a bar on a terminal, plain lines elsewhere; and Ctrl-C, which stops it.
+//! The progress of a training run: a bar on a terminal, plain lines elsewhere; and the signals that stop it.
 
 use std::io::{IsTerminal, stderr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use spotlight::train::{Evaluation, Tick, Watch};
 
 use crate::output::duration;
 
-/// Set by Ctrl-C.
+/// Set when the run shall stop.
 pub static STOP: AtomicBool = AtomicBool::new(false);
+/// The signal that asked for it; 0 if none did.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// Lets Ctrl-C set [`STOP`].
-pub fn catch_interrupt() {
-    let handler = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        eprintln!("\nstopping after this batch (again to stop at once)");
-    });
-    if handler.is_err() {
-        eprintln!("note: Ctrl-C cannot be caught here; the last checkpoint is then what --resume goes on from");
+/// A run that was asked to stop, and did: the command ends with 128 and the number of the signal, as if it had died of it, so that `train && deploy` does not go on.
+#[derive(Debug)]
+pub struct Stopped(pub i32);
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "stopped by signal {}", self.0)
     }
+}
+
+impl std::error::Error for Stopped {}
+
+impl Stopped {
+    /// What asked for the stop.
+    pub fn by_signal() -> Self {
+        Stopped(SIGNAL.load(Ordering::Relaxed))
+    }
+}
+
+/// Lets Ctrl-C, and the signals of a system that shuts down or a terminal that is closed, set [`STOP`].
+pub fn catch_signals() {
+    let mut signals = match Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+        Ok(signals) => signals,
+        Err(_) => {
+            eprintln!("note: signals cannot be caught here; the last checkpoint is then what --resume goes on from");
+            return;
+        }
+    };
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            SIGNAL.store(signal, Ordering::Relaxed);
+            if STOP.swap(true, Ordering::Relaxed) {
+                std::process::exit(128 + signal);
+            }
+            eprintln!("\nstopping after this batch (again to stop at once)");
+        }
+    });
 }
 
 /// Watches a run and says how it goes, on standard error.

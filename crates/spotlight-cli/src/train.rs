@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use spotlight::config::ConfigError;
 use spotlight::model::teach::{Course, Order, Trained};
 use spotlight::model::{Task, folder};
 use spotlight::train::End;
-use spotlight::train::run::{CHECKPOINT_EVERY, checkpoint_path};
+use spotlight::train::run::CHECKPOINT_EVERY;
 
 use crate::Common;
 use crate::output::{WrongUsage, bytes, duration, grouped, say};
-use crate::progress::{Progress, STOP, catch_interrupt};
+use crate::progress::{Progress, STOP, Stopped, catch_signals};
 use crate::tasks;
 
 /// Train a model.
@@ -33,12 +34,24 @@ pub struct Train {
     /// Folder for the model
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// What stands between columns: tab, or one character [default: tab; a comma in bags and .csv files]
+    #[arg(long, value_name = "CHAR")]
+    separator: Option<String>,
+    /// Columns to read, in the order of the task: numbers from 1, or names of the header
+    #[arg(long, value_name = "A,B,...")]
+    columns: Option<String>,
+    /// The first line names the columns
+    #[arg(long)]
+    header: bool,
     /// Change a setting, such as model.hidden=256
     #[arg(long = "set", value_name = "KEY=VALUE")]
     changes: Vec<String>,
     /// Go on from the checkpoint in the folder, with its settings
-    #[arg(long)]
+    #[arg(long, conflicts_with = "force")]
     resume: bool,
+    /// Replace a model that is in the folder; files that are not a model's stay
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     learning: tasks::Learning,
 }
@@ -48,9 +61,10 @@ impl Train {
     pub fn run(&self, common: &Common) -> Result<()> {
         let recipe = self.recipe_text()?;
         let recipe = recipe.as_deref();
-        let task = match (self.task, recipe.and_then(folder::task_of)) {
+        let named = recipe.map(folder::task_of).transpose().map_err(|e| self.in_recipe(e))?.flatten();
+        let task = match (self.task, named) {
             (Some(asked), Some(named)) if asked != named => {
-                return Err(WrongUsage(format!("--task {asked:?} does not go with a recipe for {named:?}")).into());
+                return Err(WrongUsage(format!("--task {} does not go with a recipe for {}", asked.name(), named.name())).into());
             }
             (asked, named) => asked.or(named),
         };
@@ -60,36 +74,39 @@ impl Train {
             return Err(WrongUsage(problem).into());
         };
         let changes = self.all_changes(common);
-        let files = task.files(recipe, &changes).map_err(|e| match &self.recipe {
-            Some(path) => anyhow::Error::from(e).context(path.display().to_string()),
-            None => e.into(),
-        })?;
+        if let Some(change) = self.changes.iter().find(|c| c.split('=').next().is_some_and(|key| key.trim() == "task")) {
+            return Err(WrongUsage(format!("--set {change}: the task is said by --task or by the recipe")).into());
+        }
+        let files = task.files(recipe, &changes).map_err(|e| self.in_recipe(e))?;
         if files.train.is_empty() {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
         }
         match folds {
-            Some(count) => tasks::bags::cross_validate(recipe, &changes, &self.out, count),
+            Some(count) => tasks::bags::cross_validate(recipe, &changes, (&self.out, self.force), count),
             None => self.learn(task, recipe, &changes),
+        }
+    }
+
+    /// An error with the recipe it is about.
+    fn in_recipe(&self, error: ConfigError) -> anyhow::Error {
+        match &self.recipe {
+            Some(path) => anyhow::Error::from(error).context(path.display().to_string()),
+            None => error.into(),
         }
     }
 
     /// The recipe; of a run to be resumed, its own settings.
     fn recipe_text(&self) -> Result<Option<String>> {
-        let saved = folder::config_path(&self.out);
         if self.resume {
-            if !saved.exists() {
-                return Err(WrongUsage(format!("nothing to resume in {}", self.out.display())).into());
-            }
             if self.recipe.is_some() || !self.changes.is_empty() || self.train.is_some() || self.dev.is_some() {
                 let problem = "--resume goes on with the settings and data in the folder: give nothing but --out (and --threads)";
                 return Err(WrongUsage(problem.into()).into());
             }
+            // Let go at once: it is taken when there is something to write.
+            drop(folder::resume(&self.out)?);
             return Ok(Some(folder::read_config(&self.out)?));
         }
-        if saved.exists() {
-            let problem = format!("{} already holds a model: choose another --out, or --resume it", self.out.display());
-            return Err(WrongUsage(problem).into());
-        }
+        drop(folder::claim(&self.out, self.force)?);
         match &self.recipe {
             Some(path) => Ok(Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?)),
             None => Ok(None),
@@ -103,26 +120,28 @@ impl Train {
         for (key, path) in [("train", &self.train), ("dev", &self.dev)] {
             changes.extend(path.as_ref().map(|p| format!("data.{key}={}", toml_string(&p.to_string_lossy()))));
         }
+        for (key, value) in [("separator", &self.separator), ("columns", &self.columns)] {
+            changes.extend(value.as_ref().map(|v| format!("data.{key}={}", toml_string(v))));
+        }
+        changes.extend(self.header.then(|| "data.header=yes".to_string()));
         changes
     }
 
     /// Trains, shows how it goes, and prints the table at the end.
     fn learn(&self, task: Task, recipe: Option<&str>, changes: &[String]) -> Result<()> {
-        let order = Order { recipe, changes, folder: &self.out };
+        let order = Order { recipe, changes, folder: &self.out, force: self.force, resume: self.resume };
         let mut training = task.begin(&order, &mut |line| eprintln!("{line}"))?;
-        catch_interrupt();
+        catch_signals();
         let mut progress = Progress::new(&training.settings().metric);
-        let course = Course { resume: self.resume, checkpoint_every: checkpoint_every(), stop: &STOP };
+        let course = Course { checkpoint_every: checkpoint_every(), stop: &STOP };
         let trained = training.run(&course, &mut progress);
         progress.finish();
         let Trained { outcome, measures, parameters } = trained?;
         if outcome.end == End::Stopped {
             eprintln!("stopped in epoch {}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, self.out.display());
-            return Ok(());
+            return Err(Stopped::by_signal().into());
         }
-        let _ = std::fs::remove_file(checkpoint_path(&self.out));
-        let _ = std::fs::remove_dir(self.out.join("checkpoint"));
-        let size = std::fs::metadata(self.out.join("model.safetensors")).map_or(0, |m| m.len() as usize);
+        let size = std::fs::metadata(self.out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
         say(format_args!("model       {}", self.out.display()))?;
         for m in &measures {
             say(format_args!("dev {:<7} {:.4}", m.name, m.value))?;

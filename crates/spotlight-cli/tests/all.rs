@@ -2,6 +2,7 @@
 
 mod common;
 mod faults;
+mod folders;
 mod pictures;
 mod pooling;
 mod resume;

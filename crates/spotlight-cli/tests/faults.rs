@@ -1,5 +1,7 @@
 //! Bad input gets a clear message, the right exit code, and loses nothing.
 
+use std::process::Stdio;
+
 use crate::common::skip::skip;
 use crate::common::{Place, command, err, feed, out, run, train};
 
@@ -20,7 +22,6 @@ fn refused(content: &[u8], code: i32, parts: &[&str]) {
 #[test]
 fn bad_training_files_are_named_with_line_and_column() {
     refused(b"", 1, &["pairs.tsv is empty"]);
-    refused(b"a\tb\n\nc\td\n", 1, &["pairs.tsv:2", "empty"]);
     refused(b"a\tb\nc\n", 1, &["pairs.tsv:2:2", "column"]);
     refused(b"a\tb\nc\td\te\n", 1, &["pairs.tsv:2", "column"]);
     refused(b"a\tb\nc\xff\td\n", 1, &["pairs.tsv:2:2", "UTF-8"]);
@@ -175,5 +176,103 @@ fn every_recipe_is_read_to_its_data() {
         let output = run(&place, &["train", recipe.to_str().unwrap(), "--train", "missing.tsv", "--out", "model"]);
         assert_eq!(output.status.code(), Some(1), "{}", err(&output));
         assert!(err(&output).contains("missing.tsv"), "{}: {}", recipe.display(), err(&output));
+    }
+}
+
+#[test]
+fn a_recipe_that_cannot_be_read_says_where() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 20);
+    let recipe = |content: &str| {
+        place.write("recipe.toml", content);
+        let output = run(&place, &["train", "recipe.toml", "--train", "pairs.tsv", "--out", "model"]);
+        assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+        assert!(!place.path("model").exists());
+        err(&output)
+    };
+    assert!(recipe("task = \"seq2seq\"\nseed = ").contains("line 2, column 8"), "{}", recipe("task = \"seq2seq\"\nseed = "));
+    assert!(recipe("task = \"seq2seq\"\nseed = 1\nseed = 2").contains("line 3, column 1"));
+    assert!(recipe("task = \"foo\"").contains("must be one of seq2seq, classify, match, bags"));
+    let other = ["train", "--task", "classify", "--train", "pairs.tsv", "--out", "model", "--set", "task=seq2seq"];
+    assert!(err(&run(&place, &other)).contains("the task is said by --task"));
+    place.write("recipe.toml", "task = \"seq2seq\"");
+    let both = run(&place, &["train", "recipe.toml", "--task", "classify", "--train", "pairs.tsv", "--out", "model"]);
+    assert!(err(&both).contains("--task classify does not go with a recipe for seq2seq"), "{}", err(&both));
+    let metric = ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "model", "--set", "train.metric=beauty"];
+    let output = run(&place, &metric);
+    assert!(err(&output).contains("`train.metric`: must be one of loss, accuracy, cer"), "{}", err(&output));
+    assert!(!place.path("model").exists());
+}
+
+#[test]
+fn penalties_must_be_numbers() {
+    let place = Place::new();
+    for wrong in ["nan", "inf", "-1"] {
+        let output = run(&place, &["predict", "model", "x", &format!("--length-penalty={wrong}")]);
+        assert_ne!(output.status.code(), Some(0), "{wrong}");
+    }
+    let data = place.pairs("pairs.tsv", 20);
+    train(&place, &data, &[]);
+    for option in ["--length-penalty=nan", "--coverage-penalty=inf", "--length-penalty=-1"] {
+        let output = run(&place, &["predict", "model", "pairs.tsv", option]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(err(&output).contains("expected a number that is not below 0"), "{}", err(&output));
+    }
+}
+
+#[test]
+fn the_extension_decides_the_form() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 20);
+    train(&place, &data, &[]);
+    for (name, start) in [("a.svg", &b"<svg"[..]), ("a.html", b"<!"), ("a.PNG", b"\x89PNG"), ("a.json", b"{")] {
+        let output = run(&place, &["look", "model", "abc", "-o", name]);
+        assert!(output.status.success(), "{}", err(&output));
+        assert!(std::fs::read(place.path(name)).unwrap().starts_with(start), "{name}");
+    }
+    let output = run(&place, &["look", "model", "abc", "-o", "a.gif"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("a.gif") && err(&output).contains("--format"), "{}", err(&output));
+    assert!(!place.path("a.gif").exists());
+    assert!(run(&place, &["plot", "model", "-o", "curve.svg"]).status.success());
+    assert!(std::fs::read(place.path("curve.svg")).unwrap().starts_with(b"<svg"));
+    assert!(out(&run(&place, &["--version"])).starts_with("spotlight "));
+}
+
+#[test]
+fn a_line_is_answered_when_it_comes() {
+    use std::io::{BufRead, BufReader, Write};
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 20);
+    train(&place, &data, &[]);
+    let mut child = command(&place, &["predict", "model", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (mut input, mut answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    for word in ["abc", "de", "abc"] {
+        writeln!(input, "{word}").unwrap();
+        input.flush().unwrap();
+        // The pipe is still open: an answer that waited for its end would never come.
+        let answer: serde_json::Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["source"], word);
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn to_nothing_a_classifier_says_nothing() {
+    let place = Place::new();
+    let line = |i: usize| format!("{} one {i}\t{}\n", ["good", "bad"][i % 2], ["yes", "no"][i % 2]);
+    place.write("texts.tsv", (0..40).map(line).collect::<String>());
+    assert!(run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "model"]).status.success());
+    let output = feed(&place, &["predict", "model", "--json"], b"good one\n\n\xff\nbad one\n");
+    let lines: Vec<serde_json::Value> = out(&output).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!((lines[0]["label"].as_str(), lines[3]["label"].as_str()), (Some("yes"), Some("no")));
+    for line in &lines[1..3] {
+        assert!(line["error"].is_string() && line.get("label").is_none(), "{line}");
     }
 }

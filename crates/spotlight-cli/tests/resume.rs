@@ -67,7 +67,8 @@ fn a_killed_run_resumes_to_the_same_bytes() {
         first = !place.path("killed").join("config.toml").exists();
     }
     let output = if first { run(&place, &arguments("killed", &[])) } else { run(&place, &["train", "--resume", "--out", "killed"]) };
-    assert!(output.status.success(), "{}", err(&output));
+    // On a fast computer it may have come to its end before the last kill.
+    assert!(output.status.success() || err(&output).contains("finished run"), "{}", err(&output));
     assert!(model(&place, "killed") == whole, "the resumed run ended elsewhere");
 }
 
@@ -98,25 +99,33 @@ fn a_checkpoint_of_other_data_is_refused() {
 }
 
 #[test]
-fn ctrl_c_saves_and_resuming_ends_at_the_same_bytes() {
+fn signals_save_and_resuming_ends_at_the_same_bytes() {
     let place = Place::new();
     place.pairs("pairs.tsv", 400);
     let output = run(&place, &arguments("undisturbed", &[]));
     assert!(output.status.success(), "{}", err(&output));
-    let child = command(&place, &arguments("stopped", &[])).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        stopped_and_resumed(&place, signal, code);
+        std::fs::remove_dir_all(place.path("stopped")).unwrap();
+    }
+}
+
+fn stopped_and_resumed(place: &Place, signal: &str, code: i32) {
+    let child = command(place, &arguments("stopped", &[])).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // The folder is there before the first batch; a moment later the run is in the midst of one.
     while !place.path("stopped").join("config.toml").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(100));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "so that `train && deploy` does not go on");
     assert!(err(&output).contains("--resume"), "{}", err(&output));
     assert!(place.path("stopped").join("model.safetensors").exists());
-    let output = run(&place, &["train", "--resume", "--out", "stopped"]);
+    let output = run(place, &["train", "--resume", "--out", "stopped"]);
     assert!(output.status.success(), "{}", err(&output));
-    assert!(model(&place, "stopped") == model(&place, "undisturbed"), "the resumed run ended elsewhere");
+    assert!(model(place, "stopped") == model(place, "undisturbed"), "the resumed run ended elsewhere");
 }
 
 #[test]
@@ -141,7 +150,8 @@ fn a_loss_that_is_no_number_stops_the_run_and_keeps_what_was_good() {
 fn a_run_that_gets_no_better_stops_early() {
     let place = Place::new();
     place.pairs("pairs.tsv", 60);
-    let extra = ["--set", "train.epochs=500", "--set", "train.patience=2", "--set", "train.rate=1e-9"];
+    // Errors in characters are not bounded, so that they stop a run even if all is wrong.
+    let extra = ["--set", "train.epochs=500", "--set", "train.patience=2", "--set", "train.rate=1e-9", "--set", "train.metric=cer"];
     let output = run(&place, &arguments("model", &extra));
     assert!(output.status.success(), "{}", err(&output));
     assert!(out(&output).contains("no better since"), "{}", out(&output));

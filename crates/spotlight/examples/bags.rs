@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use spotlight::Result;
 use spotlight::model::bags::{BagModel, Config, cross_validate};
 use spotlight::text::Bag;
+use spotlight::{Result, folder};
 
 /// Readings of temperature, shaking and a number that says nothing; and where the hot and shaking one is, if any.
 fn readings(count: usize) -> Vec<(Bag, Option<usize>)> {
@@ -33,13 +33,14 @@ fn readings(count: usize) -> Vec<(Bag, Option<usize>)> {
 }
 
 /// Mean accuracy of four folds, and how often the heaviest row of an alarm is the culprit, in a fold's model.
-pub fn learn(folder: &Path) -> Result<(f64, f64)> {
+pub fn learn(path: &Path) -> Result<(f64, f64)> {
     let (bags, culprits): (Vec<Bag>, Vec<Option<usize>>) = readings(160).into_iter().unzip();
     let mut config = Config::default();
     (config.model.hidden, config.train.epochs, config.train.rate) = (16, 40, 0.01);
-    let found = cross_validate(&config, &bags, 4, folder, &AtomicBool::new(false), &|fold, m| println!("fold {}: {m:?}", fold + 1))?;
+    let claim = folder::claim(path, true)?;
+    let found = cross_validate(&config, &bags, 4, &claim, &AtomicBool::new(false), &|fold, m| println!("fold {}: {m:?}", fold + 1))?;
 
-    let model = BagModel::load(&folder.join("fold-1"))?;
+    let model = BagModel::load(&path.join("fold-1"))?;
     let (mut right, mut alarms) = (0, 0);
     for (answer, culprit) in model.answer(&bags)?.iter().zip(culprits) {
         let Some(culprit) = culprit else { continue };

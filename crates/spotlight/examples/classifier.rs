@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use spotlight::Result;
 use spotlight::model::Model;
 use spotlight::model::classify::{Classifier, Config};
 use spotlight::text::Labelled;
 use spotlight::train::run::CHECKPOINT_EVERY;
 use spotlight::train::{Evaluation, Run, Tick, Watch};
+use spotlight::{Result, folder};
 
 struct Printer;
 impl Watch for Printer {
@@ -32,8 +32,8 @@ fn reviews(count: usize) -> Vec<Labelled> {
     (0..count).map(review).collect()
 }
 
-/// Trains on reviews, keeps the model in `folder`, and returns its test accuracy.
-pub fn learn(folder: &Path, texts: usize, epochs: u64) -> Result<f64> {
+/// Trains on reviews, keeps the model in a folder, and returns its test accuracy.
+pub fn learn(path: &Path, texts: usize, epochs: u64) -> Result<f64> {
     let mut train = reviews(texts + 200);
     let test = train.split_off(texts);
     let mut config = Config::default();
@@ -41,11 +41,11 @@ pub fn learn(folder: &Path, texts: usize, epochs: u64) -> Result<f64> {
     (config.train.epochs, config.train.batch, config.train.rate) = (epochs, 500, 5e-3);
     let mut model = Classifier::new(config, &train)?;
     let settings = model.config.train.clone();
-    model.save_frame(folder)?;
+    let folder = folder::claim(path, true)?.begin(|path| model.save_frame(path))?;
     let (fingerprint, checkpoint_every, stop) = ("reviews".into(), CHECKPOINT_EVERY, &AtomicBool::new(false));
-    let run = Run { folder, settings: &settings, seed: 1, fingerprint, resume: false, checkpoint_every, stop };
+    let run = Run { folder: &folder, settings: &settings, seed: 1, fingerprint, checkpoint_every, stop };
     model.fit(&run, &train, &test, &mut Printer)?;
-    let model = Classifier::load(folder)?;
+    let model = Classifier::load(path)?;
     for answer in model.answer(&["the book is dull but i find it fun"])? {
         println!("{} ({:.2})", answer.label, answer.probability());
         answer.tokens.iter().zip(&answer.attention[0]).for_each(|(word, weight)| println!("  {weight:.3} {word}"));

@@ -86,6 +86,9 @@ pub enum Error {
     /// Something in the settings.
     #[error(transparent)]
     Config(#[from] crate::config::ConfigError),
+    /// Something about a model's folder.
+    #[error(transparent)]
+    Folder(#[from] crate::folder::FolderError),
     /// A parameter file that does not hold what the model needs.
     #[error("{}: {problem}", path.display())]
     Weights {

@@ -8,6 +8,7 @@
 //! 4. [`encoder`] reads a sequence; [`attention`] scores such a memory, turns the scores into weights, and mixes the memory by them; [`decoder`] writes a sequence and
 //!    looks back at the memory, and [`search`] finds the best one it can write.
 //! 5. [`model`] puts these together: transducer, classifier, matcher, bags. [`train`] teaches them, [`metrics`] measures them.
+//!    A model lives in a [`folder`].
 //! 6. [`view`] draws where a model looks.
 //!
 //! A model that is there already, from pairs of texts to an answer with its attention:
@@ -91,6 +92,8 @@ pub mod config;
 pub mod decoder;
 pub mod encoder;
 pub mod error;
+pub mod folder;
+pub mod memory;
 pub mod metrics;
 pub mod model;
 pub mod nn;

@@ -44,6 +44,11 @@ use crate::{Error, Result};
 
 /// Writes all parameters as `f32`, whole or not at all.
 pub fn save<T: Float>(params: &Params<T>, path: &Path) -> Result<()> {
+    write_whole(path, &to_bytes(params, path)?)
+}
+
+/// What [`save`] writes to `path`.
+pub fn to_bytes<T: Float>(params: &Params<T>, path: &Path) -> Result<Vec<u8>> {
     let bytes: Vec<Vec<u8>> = params
         .entries()
         .iter()
@@ -55,8 +60,7 @@ pub fn save<T: Float>(params: &Params<T>, path: &Path) -> Result<()> {
         let view = TensorView::new(Dtype::F32, entry.shape.clone(), bytes).map_err(|e| weights(format!("{}: {e}", entry.name)))?;
         views.push((entry.name.as_str(), view));
     }
-    let data = safetensors::serialize(views, None).map_err(|e| weights(e.to_string()))?;
-    write_whole(path, &data)
+    safetensors::serialize(views, None).map_err(|e| weights(e.to_string()))
 }
 
 /// Replaces a file by new content, or leaves it as it was: the content goes to a temporary name beside it, is synced, and renamed.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use spotlight::config::resolve;
+use spotlight::folder;
 use spotlight::model::seq2seq::{Config, Transducer};
 use spotlight::params::{Gradients, Init, ParamId, Params};
 use spotlight::tape::{Tape, Var};
@@ -39,6 +40,10 @@ impl Learner for Drawn {
         let difference = tape.sub(x, tape.param(self.weight))?;
         let sum = tape.sum_all(tape.mul(difference, difference)?)?;
         Ok(tape.scale(sum, scale))
+    }
+
+    fn measures(&self, _: &[Self::Example]) -> Vec<&'static str> {
+        vec!["w"]
     }
 
     fn measure(&self, params: &Params<f32>, _: &[f64]) -> Result<Vec<Measure>> {
@@ -95,8 +100,12 @@ fn train(folder: &Path, settings: &TrainSettings, resume: bool, stop_after: Opti
     let weight = params.add("w", &[1, 1], Init::Zeros);
     let stop = AtomicBool::new(false);
     let mut notes = Notes { stop: stop_after.map(|after| (after, &stop)), ..Notes::default() };
-    let run =
-        Run { folder, settings, seed: 1, fingerprint: "drawn".into(), resume, checkpoint_every: Duration::from_secs(3600), stop: &stop };
+    let place = match resume {
+        true => folder::resume(folder).unwrap(),
+        false => folder::claim(folder, true).unwrap().begin(|path| folder::save_config(path, &settings)).unwrap(),
+    };
+    let (fingerprint, checkpoint_every) = ("drawn".into(), Duration::from_secs(3600));
+    let run = Run { folder: &place, settings, seed: 1, fingerprint, checkpoint_every, stop: &stop };
     let outcome = run.train(&Drawn { weight }, &mut params, &EXAMPLES, &EXAMPLES, &mut notes).unwrap();
     (Notes { stop: None, ..notes }, outcome.end, params.flat()[0])
 }

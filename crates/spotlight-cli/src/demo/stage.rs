@@ -9,7 +9,7 @@ use spotlight::text::Pair;
 use spotlight::train::run::CHECKPOINT_EVERY;
 use spotlight::train::{Evaluation, Measure, Run, Tick, Watch};
 
-use crate::output::{WrongUsage, say};
+use crate::output::say;
 
 /// The folder of a demo's model.
 pub struct Stage {
@@ -22,32 +22,30 @@ impl Stage {
     /// `out`, or a new temporary folder.
     pub fn new(out: Option<&PathBuf>, name: &str) -> Result<Self> {
         let (folder, temporary) = match out {
-            Some(out) if folder::config_path(out).exists() => {
-                return Err(WrongUsage(format!("{} already holds a model: choose another --out", out.display())).into());
+            Some(out) => {
+                // Refused now rather than when the demo has told half its story.
+                drop(folder::claim(out, false)?);
+                (out.clone(), false)
             }
-            Some(out) => (out.clone(), false),
             None => (std::env::temp_dir().join(format!("spotlight-{name}-{}", std::process::id())), true),
         };
-        folder::create(&folder)?;
         Ok(Stage { folder, temporary })
     }
 
     /// Trains a model on rows to learn from and to stop by, and leaves its best weights in it.
     pub fn train<M: Model>(&self, model: &mut M, train: &[M::Row], dev: &[M::Row], watch: &mut dyn Watch) -> Result<()> {
-        model.save_frame(&self.folder)?;
+        let folder = folder::claim(&self.folder, self.temporary)?.begin(|path| model.save_frame(path))?;
         let settings = model.config().training().clone();
         let stop = AtomicBool::new(false);
         let run = Run {
-            folder: &self.folder,
+            folder: &folder,
             settings: &settings,
             seed: model.config().seed(),
             fingerprint: String::new(),
-            resume: false,
             checkpoint_every: CHECKPOINT_EVERY,
             stop: &stop,
         };
         model.fit(&run, train, dev, watch)?;
-        let _ = std::fs::remove_dir_all(self.folder.join("checkpoint"));
         Ok(())
     }
 }

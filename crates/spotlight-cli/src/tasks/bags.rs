@@ -1,6 +1,7 @@
 //! Bags on the command line: files of rows, one bag of many, rows that are images, and cross-validation.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::Args;
@@ -9,15 +10,15 @@ use spotlight::metrics::{Report, Style};
 use spotlight::model::bags::{self, Config};
 use spotlight::model::describe::measure_name;
 use spotlight::model::{Task, folder};
-use spotlight::text::read;
+use spotlight::text::read::Table;
 use spotlight::view::{Bag, Picture};
 
 use crate::output::{WrongUsage, print};
-use crate::progress::{STOP, catch_interrupt};
+use crate::progress::{STOP, Stopped, catch_signals};
 
 /// Options of `look` for bags.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
-pub struct DrawnBags {
+pub struct Drawn {
     /// Of a file of bags, only this one
     #[arg(long, value_name = "ID")]
     bag: Option<String>,
@@ -29,7 +30,7 @@ pub struct DrawnBags {
     sort: bool,
 }
 
-impl DrawnBags {
+impl Drawn {
     /// An error if any of them is given to a model that reads no bags.
     pub fn check(&self, task: Task) -> Result<()> {
         let given = [("--bag", self.bag.is_some()), ("--image", self.image.is_some()), ("--sort", self.sort)];
@@ -103,15 +104,20 @@ impl Folds {
 }
 
 /// Trains a model for each fold, in a folder of its own, and prints mean and spread over the folds.
-pub fn cross_validate(recipe: Option<&str>, changes: &[String], out: &Path, count: usize) -> Result<()> {
+pub fn cross_validate(recipe: Option<&str>, changes: &[String], (out, force): (&Path, bool), count: usize) -> Result<()> {
     let config: Config = resolve(&Config::default(), recipe.unwrap_or_default(), changes)?;
-    let bags = read::bags(&config.data.train, config.data.columns())?;
-    folder::create(out)?;
-    catch_interrupt();
-    let found = bags::cross_validate(&config, &bags, count, out, &STOP, &|fold, measures| {
+    let read = Table::open(&config.data.train, &config.data.format)?.bags(config.data.columns())?;
+    read.notes.iter().for_each(|note| eprintln!("{note}"));
+    let bags = read.examples;
+    let claim = folder::claim(out, force)?;
+    catch_signals();
+    let found = bags::cross_validate(&config, &bags, count, &claim, &STOP, &|fold, measures| {
         let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
         eprintln!("fold {:>2}  {}", fold + 1, values.join("  "));
     })?;
+    if STOP.load(Ordering::Relaxed) {
+        return Err(Stopped::by_signal().into());
+    }
     let mut report = Report::new();
     report.count("bags", bags.len());
     report.count("folds", count);

@@ -14,6 +14,7 @@ use crate::Common;
 
 /// Options of `predict`, `eval` and `look` that say how to answer.
 #[derive(Args, Clone, Debug)]
+#[group(skip)]
 pub struct Answering {
     #[command(flatten)]
     search: seq2seq::Search,
@@ -28,9 +29,10 @@ impl Answering {
 
 /// Options of `look` that say what to draw.
 #[derive(Args, Clone, Debug)]
+#[group(skip)]
 pub struct Drawn {
     #[command(flatten)]
-    bags: bags::DrawnBags,
+    bags: bags::Drawn,
 }
 
 impl Drawn {
@@ -52,6 +54,7 @@ impl Drawn {
 
 /// Options of `train` that say how to learn.
 #[derive(Args, Clone, Debug)]
+#[group(skip)]
 pub struct Learning {
     #[command(flatten)]
     pub folds: bags::Folds,

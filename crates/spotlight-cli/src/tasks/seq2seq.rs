@@ -38,6 +38,11 @@ impl Search {
         {
             return Err(WrongUsage(format!("--n-best {n_best} needs --beam {n_best} or more")).into());
         }
+        for (name, value) in [("--length-penalty", self.length_penalty), ("--coverage-penalty", self.coverage_penalty)] {
+            if let Some(value) = value.filter(|x| !(x.is_finite() && *x >= 0.0)) {
+                return Err(WrongUsage(format!("{name} {value}: expected a number that is not below 0")).into());
+            }
+        }
         if let Some(temperature) = self.sample
             && !(temperature > 0.0 && temperature.is_finite())
         {

@@ -66,6 +66,11 @@ fn all<T: Float>() {
         logits.push(T::from_f64(total));
         logits
     });
+    agree::<T>("log softmax", || {
+        let mut row = numbers(1, 150);
+        loss::log_softmax(&mut row);
+        row
+    });
     maps::<T>();
     optimisers::<T>();
     attention::<T>();
@@ -123,6 +128,11 @@ fn optimisers<T: Float>() {
         let (mut w, mut velocity) = (numbers(1, 50), numbers(3, 50));
         optim::sgd(small(0.1), small(0.9), small(0.5), &mut w, &numbers(2, 50), &mut velocity);
         [w, velocity].concat()
+    });
+    agree::<T>("adagrad", || {
+        let (mut w, mut s) = (numbers(1, 50), vec![small(1e-4); 50]);
+        optim::adagrad(small(0.1), small(1e-7), small(0.5), &mut w, &numbers(2, 50), &mut s);
+        [w, s].concat()
     });
     agree::<T>("adadelta", || {
         let (mut w, mut s, mut u) = (numbers(1, 50), T::zeros(50), T::zeros(50));

@@ -1,7 +1,8 @@
 //! Asking a model: what it is asked, how it shall answer, and its answers one by one.
 
-use std::io::BufRead;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use super::answer::Answer;
 use crate::text::{Line, Lines, TextError};
@@ -9,6 +10,8 @@ use crate::{Error, Result};
 
 /// Lines that are answered together.
 const CHUNK: usize = 512;
+/// Lines that come within this time of each other are answered together.
+const TOGETHER: Duration = Duration::from_millis(3);
 
 /// What is to be answered.
 pub enum Input<'a> {
@@ -16,8 +19,8 @@ pub enum Input<'a> {
     Text(&'a str),
     /// A file.
     File(&'a Path),
-    /// Lines from anywhere, such as standard input.
-    Reader(Box<dyn BufRead + 'a>),
+    /// Lines that come one by one, from a terminal or a pipe that is held open: each is answered when it comes. Lines that come together are answered together.
+    Live(Receiver<Result<Line, TextError>>),
 }
 
 /// Lines with what they are called in messages.
@@ -25,7 +28,46 @@ pub struct NamedLines<'a> {
     /// The file, `-` for a reader, or `input`.
     pub path: PathBuf,
     /// Its lines.
-    pub lines: Box<dyn Iterator<Item = Result<Line, TextError>> + 'a>,
+    pub lines: Source<'a>,
+}
+
+/// Where lines come from.
+pub enum Source<'a> {
+    /// All are there.
+    There(Box<dyn Iterator<Item = Result<Line, TextError>> + 'a>),
+    /// They come one by one.
+    Live(Receiver<Result<Line, TextError>>),
+}
+
+impl Source<'_> {
+    /// Some lines to be answered together; none at the end. Of lines that come one by one, those that are there: the first is waited for, others hardly.
+    fn chunk(&mut self) -> Vec<Result<Line, TextError>> {
+        match self {
+            Source::There(lines) => lines.by_ref().take(CHUNK).collect(),
+            Source::Live(lines) => {
+                let mut chunk: Vec<_> = lines.recv().into_iter().collect();
+                while !chunk.is_empty() && chunk.len() < CHUNK {
+                    let Ok(line) = lines.recv_timeout(TOGETHER) else { break };
+                    chunk.push(line);
+                }
+                chunk
+            }
+        }
+    }
+
+    /// All lines.
+    pub fn all(mut self) -> Result<Vec<Line>, TextError> {
+        let mut all = Vec::new();
+        loop {
+            let chunk = self.chunk();
+            if chunk.is_empty() {
+                return Ok(all);
+            }
+            for line in chunk {
+                all.push(line?);
+            }
+        }
+    }
 }
 
 impl<'a> Input<'a> {
@@ -34,10 +76,10 @@ impl<'a> Input<'a> {
         Ok(match self {
             Input::Text(text) => {
                 let line = Line { text: text.to_string(), number: 1 };
-                NamedLines { path: "input".into(), lines: Box::new(std::iter::once(Ok(line))) }
+                NamedLines { path: "input".into(), lines: Source::There(Box::new(std::iter::once(Ok(line)))) }
             }
-            Input::File(path) => NamedLines { path: path.to_path_buf(), lines: Box::new(Lines::open(path)?) },
-            Input::Reader(reader) => NamedLines { path: "-".into(), lines: Box::new(Lines::new(reader, "-")) },
+            Input::File(path) => NamedLines { path: path.to_path_buf(), lines: Source::There(Box::new(Lines::open(path)?)) },
+            Input::Live(lines) => NamedLines { path: "-".into(), lines: Source::Live(lines) },
         })
     }
 
@@ -46,9 +88,7 @@ impl<'a> Input<'a> {
         match self {
             Input::Text(name) => Ok(Path::new(*name)),
             Input::File(path) => Ok(path),
-            Input::Reader(_) => {
-                Err(Error::Value { what: "the input".into(), got: "a stream".into(), expected: "a file with a name".into() })
-            }
+            Input::Live(_) => Err(Error::Value { what: "the input".into(), got: "a stream".into(), expected: "a file with a name".into() }),
         }
     }
 }
@@ -109,7 +149,7 @@ pub(super) fn line_by_line<'a, Q: Default + 'a, A: Answer + 'static>(
     let mut before = 0;
     let next_chunk = move || {
         let (mut questions, mut errors) = (Vec::new(), Vec::new());
-        for line in lines.by_ref().take(CHUNK) {
+        for line in lines.chunk() {
             let (question, error) = match line.and_then(|line| ask(&path, &line)) {
                 Ok(question) => (question, None),
                 Err(error) => (Q::default(), Some(error)),

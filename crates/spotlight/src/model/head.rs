@@ -115,6 +115,8 @@ pub struct Decision {
     pub probabilities: Vec<f32>,
     /// Heads by positions; no heads if the last state was taken.
     pub attention: Vec<Vec<f32>>,
+    /// Positions by labels: what each position adds to the logits, where the model can tell.
+    pub contributions: Vec<Vec<f32>>,
 }
 
 /// Decisions on items of these lengths, in their order. `pool` gets the numbers of some items and makes one row of each.
@@ -133,7 +135,11 @@ pub fn decide(
             let (pooled, axis) = pool(&tape, members)?;
             let attention = weights_by_item(&tape, pooled.weights, &axis);
             let probabilities = head.probabilities(&tape, pooled.context)?;
-            Ok(probabilities.into_iter().zip(attention).map(|(probabilities, attention)| Decision { probabilities, attention }).collect())
+            Ok(probabilities
+                .into_iter()
+                .zip(attention)
+                .map(|(probabilities, attention)| Decision { probabilities, attention, contributions: Vec::new() })
+                .collect())
         })
         .collect::<Result<Vec<Vec<Decision>>>>()?;
     Ok(in_original_order(&batches, found.into_iter().flatten()))
@@ -171,6 +177,13 @@ pub fn label_measures(labels: &Inventory, gold: &[u32], probabilities: &[Vec<f32
         }
     }
     Ok(measures)
+}
+
+/// The names of [`label_measures`] for examples with these labels.
+pub fn label_measure_names(labels: &Inventory, gold: impl Iterator<Item = u32> + Clone) -> Vec<&'static str> {
+    let both = labels.len() == 2 && [0, 1].iter().all(|wanted| gold.clone().any(|label| label == *wanted));
+    let of_two: &[&str] = if both { &["auc"] } else { &[] };
+    [&["loss", "accuracy", "macro_f1"][..], of_two].concat()
 }
 
 /// Who was taken for whom.

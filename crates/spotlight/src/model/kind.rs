@@ -13,6 +13,7 @@ use super::describe::{Fact, Outline, Scores};
 use crate::Result;
 use crate::config::ConfigError;
 use crate::params::Params;
+use crate::text::read::Examples;
 use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
 
 /// The settings of a task: what every recipe has, whatever else it has.
@@ -50,14 +51,24 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// How it learns.
     type Learner: Learner;
 
-    /// Reads a file of examples.
-    fn read(path: &Path, config: &Self::Config) -> Result<Vec<Self::Row>>;
+    /// Reads a file of examples; `-` is standard input.
+    fn read(path: &Path, config: &Self::Config) -> Result<Examples<Self::Row>>;
 
     /// Examples with the same key are all learnt from, or all set aside.
     fn key(row: &Self::Row) -> String;
 
-    /// Settings that suit these examples.
-    fn choose(rows: &[Self::Row]) -> Chosen<Self::Config>;
+    /// The label of an example, if the task has labels: each is learnt from, however rare it is.
+    fn label(_row: &Self::Row) -> Option<&str> {
+        None
+    }
+
+    /// Settings that suit these examples, where the user asks for these `key=value` pairs.
+    fn choose(rows: &[Self::Row], changes: &[String]) -> Result<Chosen<Self::Config>>;
+
+    /// The defaults beside settings that were given: a task whose models have several forms has defaults for each.
+    fn defaults(_given: &Self::Config) -> Self::Config {
+        Self::Config::default()
+    }
 
     /// A new model for these examples. The settings are checked.
     fn new(config: Self::Config, rows: &[Self::Row]) -> Result<Self>;
@@ -109,8 +120,10 @@ pub trait Model: Sized + Send + Sync + 'static {
 }
 
 /// The settings of a model without a recipe: the defaults, changed by the recipe, changed by `key=value` pairs.
-pub(super) fn resolved<M: Model>(defaults: &M::Config, recipe: Option<&str>, changes: &[String]) -> Result<M::Config, ConfigError> {
-    crate::config::resolve(defaults, recipe.unwrap_or_default(), changes)
+pub(super) fn resolved<M: Model>(recipe: Option<&str>, changes: &[String]) -> Result<M::Config, ConfigError> {
+    let recipe = recipe.unwrap_or_default();
+    let given = crate::config::resolve(&M::Config::default(), recipe, changes)?;
+    crate::config::resolve(&M::defaults(&given), recipe, changes)
 }
 
 /// A model of any task, read from its folder by [`open`](super::open).
@@ -140,8 +153,8 @@ pub trait AnyModel: Send + Sync {
     /// Answers to everything in the input, in its order unless the task ranks them.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
-    /// How well it does on a file of examples.
-    fn evaluate(&self, file: &Path, options: &AnswerOptions) -> Result<Scores>;
+    /// How well it does on a file of examples; `note` hears what was left out of it.
+    fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores>;
 }
 
 impl<M: Model> AnyModel for M {
@@ -165,7 +178,9 @@ impl<M: Model> AnyModel for M {
         Model::answers(self, input, options)
     }
 
-    fn evaluate(&self, file: &Path, options: &AnswerOptions) -> Result<Scores> {
-        self.scores(&M::read(file, self.config())?, options)
+    fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores> {
+        let read = M::read(file, self.config())?;
+        read.notes.iter().for_each(|line| note(&line.to_string()));
+        self.scores(&read.examples, options)
     }
 }

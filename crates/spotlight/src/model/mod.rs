@@ -5,7 +5,7 @@
 //!   many with attention that pools, and share an [`encoder`] of texts, the [`pooling`], and a [`head`] over labels.
 //!
 //! A model on disk is a folder, the same for every kind: `config.toml` (all settings, resolved), `model.safetensors` (weights), the vocabularies as text,
-//! `metrics.jsonl` (one line per evaluation), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
+//! `metrics.jsonl` (one line per evaluation), `run.json` (how far the run has got), `files.json` (checksums), and while it learns `checkpoint/`. `docs/model-format.md` lists every file and tensor.
 
 pub mod answer;
 pub mod ask;
@@ -14,9 +14,9 @@ pub mod bags;
 pub mod classify;
 pub mod describe;
 pub mod encoder;
-pub mod folder;
 pub mod head;
 mod kind;
+pub mod linear;
 pub mod matching;
 pub mod pooling;
 pub mod seq2seq;
@@ -35,7 +35,19 @@ pub use kind::{AnyModel, Chosen, Model, Settings};
 pub use task::{Task, open};
 pub use units::UnitSection;
 
+pub use crate::folder;
+
 use crate::config::ConfigError;
+use crate::text::TextError;
+use crate::text::read::TableFormat;
+
+/// An error for a setting of `[data]` that says how files are laid out.
+fn check_format(format: &TableFormat) -> Result<(), ConfigError> {
+    format.check().map_err(|error| match error {
+        TextError::Format { key, problem } => ConfigError::Value { key: format!("data.{key}"), problem },
+        other => ConfigError::Value { key: "data".into(), problem: other.to_string() },
+    })
+}
 
 /// An error for a setting unless `right`.
 fn need(right: bool, key: &str, problem: impl Into<String>) -> Result<(), ConfigError> {

@@ -33,12 +33,6 @@ impl PoolingKind {
         }
     }
 
-    /// Why there is no attention to look at, if there is none.
-    pub(super) fn blind(self) -> Option<String> {
-        let none = "the model takes the last state: there is no attention to look at (model.pooling = \"last\")";
-        (self == PoolingKind::Last).then(|| none.into())
-    }
-
     /// The first setting that cannot be used, if any, for rows of `width` features. Rows without an order have no last one.
     pub fn check(self, attention: &AttentionSection, width: usize, ordered: bool) -> Result<(), ConfigError> {
         need(ordered || self != PoolingKind::Last, "model.pooling", "must be attention or mean: rows without an order have no last one")?;
@@ -52,6 +46,12 @@ impl PoolingKind {
                 need(attention.heads == 1, "attention.heads", problem)
             }
         }
+    }
+
+    /// Why there is no attention to look at, if there is none.
+    pub(super) fn blind(self) -> Option<String> {
+        let none = "the model takes the last state: there is no attention to look at (model.pooling = \"last\")";
+        (self == PoolingKind::Last).then(|| none.into())
     }
 }
 

@@ -9,8 +9,9 @@ use super::classify::Classifier;
 use super::matching::Matcher;
 use super::seq2seq::Transducer;
 use super::teach::{self, Begun, Files, Order, Training};
-use super::{AnyModel, Model, folder};
+use super::{AnyModel, Model};
 use crate::config::ConfigError;
+use crate::folder;
 use crate::{Error, Result};
 
 macro_rules! tasks {
@@ -67,6 +68,6 @@ tasks! {
 /// Reads a model of any task from its folder.
 pub fn open(path: &Path) -> Result<Box<dyn AnyModel>> {
     let config = folder::read_config(path).map_err(|source| Error::NotAModel { path: path.to_path_buf(), source: Box::new(source) })?;
-    let task = folder::task_of(&config).ok_or_else(|| Error::NoTask { path: folder::config_path(path) })?;
+    let task = folder::task_of(&config)?.ok_or_else(|| Error::NoTask { path: folder::config_path(path) })?;
     task.open(path)
 }

@@ -3,20 +3,17 @@
 //! The steps in order: [`files`] says what is to be read; [`Begun::new`] reads it, chooses what the recipe leaves open, and writes the frame of the model;
 //! [`Training::run`] learns.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::describe::{Outline, grouped};
-use super::folder;
 use super::kind::{Model, Settings, resolved};
 use crate::config::ConfigError;
-use crate::text::read::split_dev;
-use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch};
+use crate::folder::{self, ModelFolder};
+use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
+use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
 use crate::{Error, Result};
-
-/// Share of the training examples set aside if no development file is given.
-const DEV_SHARE: f64 = 0.1;
 
 /// What to learn, and where to keep it.
 pub struct Order<'a> {
@@ -26,6 +23,10 @@ pub struct Order<'a> {
     pub changes: &'a [String],
     /// The folder of the model.
     pub folder: &'a Path,
+    /// Whether a model that is there may be replaced.
+    pub force: bool,
+    /// Whether to go on with a run that was interrupted there; the recipe is then its own.
+    pub resume: bool,
 }
 
 /// The files of a recipe; empty if there is none.
@@ -39,8 +40,6 @@ pub struct Files {
 
 /// How a training run goes on and ends, apart from its settings.
 pub struct Course<'a> {
-    /// Whether to go on from a checkpoint, if there is one.
-    pub resume: bool,
     /// Time between checkpoints.
     pub checkpoint_every: Duration,
     /// Set from outside to stop the run after the batch under way.
@@ -69,7 +68,7 @@ pub trait Training {
 
 /// The files that a recipe and the changes to it name.
 pub(super) fn files<M: Model>(recipe: Option<&str>, changes: &[String]) -> Result<Files, ConfigError> {
-    let config = resolved::<M>(&M::Config::default(), recipe, changes)?;
+    let config = resolved::<M>(recipe, changes)?;
     let (train, dev) = config.files();
     Ok(Files { train: train.into(), dev: dev.into() })
 }
@@ -79,36 +78,40 @@ pub struct Begun<M: Model> {
     model: M,
     train: Vec<<M::Learner as Learner>::Example>,
     dev: Vec<<M::Learner as Learner>::Example>,
-    folder: PathBuf,
+    folder: ModelFolder,
     fingerprint: String,
 }
 
 impl<M: Model> Begun<M> {
-    /// Reads the data, makes the model, and writes all of it but the weights.
+    /// Reads the data and makes the model; when all that can be checked has been, takes the folder and writes all of it but the weights.
     pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
         // First what is given, to know the data; then what follows from the data, under it.
-        let given = resolved::<M>(&M::Config::default(), order.recipe, order.changes)?;
+        let given = resolved::<M>(order.recipe, order.changes)?;
         let (train, dev) = parts::<M>(&given, note)?;
         let config = match order.recipe {
             Some(_) => given,
             None => {
-                let chosen = M::choose(&train);
+                let chosen = M::choose(&train, order.changes)?;
                 chosen.notes.iter().for_each(|line| note(line));
-                resolved::<M>(&chosen.config, None, order.changes)?
+                crate::config::resolve(&chosen.config, "", order.changes)?
             }
         };
         let model = M::new(config, &train)?;
-        model.save_frame(order.folder)?;
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
         note(&data);
         note(&format!("{network}, {parameters} parameters; settings in {}", settings.display()));
         baseline.iter().for_each(|line| note(line));
-        let text = std::fs::read(&settings).map_err(|source| Error::Io { path: settings, source })?;
-        let rows = train.iter().chain(&dev).flat_map(|row| model.identity(row));
-        let fingerprint = fingerprint(rows.chain([text]));
+        let rows: Vec<Vec<u8>> = train.iter().chain(&dev).flat_map(|row| model.identity(row)).collect();
         let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
-        Ok(Begun { model, train, dev, folder: order.folder.to_path_buf(), fingerprint })
+        check_metric(model.config().training(), &model.learner(), &dev)?;
+        let folder = match order.resume {
+            true => folder::resume(order.folder)?,
+            false => folder::claim(order.folder, order.force)?.begin(|path| model.save_frame(path))?,
+        };
+        let text = std::fs::read(&settings).map_err(|source| Error::Io { path: settings, source })?;
+        let fingerprint = fingerprint(rows.into_iter().chain([text]));
+        Ok(Begun { model, train, dev, folder, fingerprint })
     }
 }
 
@@ -124,7 +127,6 @@ impl<M: Model> Training for Begun<M> {
             settings: &settings,
             seed: self.model.config().seed(),
             fingerprint: self.fingerprint.clone(),
-            resume: course.resume,
             checkpoint_every: course.checkpoint_every,
             stop: course.stop,
         };
@@ -141,17 +143,36 @@ impl<M: Model> Training for Begun<M> {
 /// Examples to learn from and to develop with. Without a file for the latter, a part is set aside, and examples with the same key stay together.
 fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<(Vec<M::Row>, Vec<M::Row>)> {
     let (train, dev) = config.files();
-    let examples = M::read(Path::new(train), config)?;
+    let mut read = |path: &str| -> Result<Vec<M::Row>> {
+        let Examples { examples, notes } = M::read(Path::new(path), config)?;
+        notes.iter().for_each(|line| note(&line.to_string()));
+        Ok(examples)
+    };
+    let examples = read(train)?;
     if !dev.is_empty() {
-        return Ok((examples, M::read(Path::new(dev), config)?));
+        let dev = read(dev)?;
+        warn_of_rare::<M>(&examples, note);
+        return Ok((examples, dev));
     }
-    let (train, dev) = split_dev(examples, DEV_SHARE, config.seed(), M::key);
+    let share = dev_share(examples.len());
+    let (train, dev) = match examples.iter().any(|row| M::label(row).is_some()) {
+        true => split_labelled(examples, share, config.seed(), M::key, |row| M::label(row).map(str::to_string)),
+        false => split_dev(examples, share, config.seed(), M::key),
+    };
+    warn_of_rare::<M>(&train, note);
     note(&format!("no development file: {} of the examples set aside by {}", grouped(dev.len()), M::KEY));
     if dev.is_empty() {
         note("note: too few to set any aside; the model is measured on what it learns from");
         return Ok((train.clone(), train));
     }
     Ok((train, dev))
+}
+
+/// Says which labels have too few examples to be learnt well.
+fn warn_of_rare<M: Model>(train: &[M::Row], note: &mut dyn FnMut(&str)) {
+    if let Some(warning) = rare_warning(&rare_labels(train.iter().filter_map(M::label))) {
+        note(&format!("warning: {warning}"));
+    }
 }
 
 /// Learns from rows: what [`Model::fit`] does for a task.

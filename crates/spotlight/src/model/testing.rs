@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::AttentionSection;
 use super::pooling::PoolingKind;
+use crate::folder;
 use crate::numeric::numeric_gradient;
 use crate::params::{Gradients, Params};
 use crate::tape::Tape;
@@ -58,14 +59,14 @@ pub fn check_gradient<L: Learner>(params: &Params<f32>, learner: &L, examples: &
 
 /// Trains on a few examples in a temporary folder, measured on themselves; leaves the best weights in `params`.
 pub fn fit<L: Learner>(learner: &L, params: &mut Params<f32>, settings: &TrainSettings, examples: &[L::Example]) -> Vec<Measure> {
-    let folder = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let folder = folder::claim(place.path(), false).unwrap().begin(|_| Ok(())).unwrap();
     let settings = TrainSettings { every: settings.epochs, ..settings.clone() };
     let run = Run {
-        folder: folder.path(),
+        folder: &folder,
         settings: &settings,
         seed: 1,
         fingerprint: String::new(),
-        resume: false,
         checkpoint_every: CHECKPOINT_EVERY,
         stop: &AtomicBool::new(false),
     };

@@ -7,6 +7,15 @@ use crate::text::{Bag, Labelled, Pair, Question};
 use crate::view::Picture;
 use crate::{Error, weights};
 
+/// Lines that come one by one.
+fn live(bytes: &[u8]) -> Input<'static> {
+    let (send, lines) = std::sync::mpsc::channel();
+    for line in crate::text::Lines::new(bytes, "-") {
+        send.send(line).unwrap();
+    }
+    Input::Live(lines)
+}
+
 fn pair(source: &str, target: &str, features: Option<&str>) -> Pair {
     Pair { source: source.into(), target: target.into(), features: features.map(str::to_string), line: 1 }
 }
@@ -30,7 +39,7 @@ fn bag(id: &str, label: &str, rows: &[[f32; 2]]) -> Bag {
 
 /// What a model says to some lines.
 fn replies(model: &dyn AnyModel, lines: &str, options: &AnswerOptions) -> Vec<Reply> {
-    model.answers(Input::Reader(Box::new(lines.as_bytes())), options).unwrap().map(Result::unwrap).collect()
+    model.answers(live(lines.as_bytes()), options).unwrap().map(Result::unwrap).collect()
 }
 
 /// The bytes that scripts rely on: fields in this order, single numbers widened, one head as a list, several as a list of lists.
@@ -64,6 +73,7 @@ fn answers_as_json_to_the_byte() {
         label: "yes".into(),
         probabilities: vec![("no".into(), 0.25), ("yes".into(), 0.75)],
         attention: vec![vec![0.1, 0.9]],
+        contributions: Vec::new(),
     };
     assert_eq!(
         answer.to_json().to_string(),
@@ -147,7 +157,7 @@ fn any_folder_is_opened_asked_measured_and_drawn() {
         let answer = model.answers(Input::Text(input), &options).unwrap().next().unwrap().unwrap().read().unwrap();
         assert!(answer.to_json().is_object());
         assert_eq!((answer.heads(), answer.pictures(&Drawing::default()).len()), (1, 1), "{}", task.name());
-        let scores = model.evaluate(&examples, &options).unwrap();
+        let scores = model.evaluate(&examples, &options, &mut |_| {}).unwrap();
         assert_eq!(scores.to_json().get("classes").is_some(), scores.classes.is_some());
         assert!(scores.to_string().lines().count() >= 3, "{scores}");
     }
@@ -159,9 +169,12 @@ fn any_folder_is_opened_asked_measured_and_drawn() {
 #[test]
 fn a_task_is_called_as_in_recipes() {
     for &task in Task::ALL {
-        assert_eq!(folder::task_of(&format!("task = \"{}\"", task.name())), Some(task));
+        assert_eq!(folder::task_of(&format!("task = \"{}\"", task.name())).unwrap(), Some(task));
     }
-    assert_eq!(folder::task_of("task = \"dance\""), None);
+    assert_eq!(folder::task_of("seed = 1").unwrap(), None);
+    let wrong = |recipe: &str| folder::task_of(recipe).unwrap_err().to_string();
+    assert_eq!(wrong("task = \"dance\""), "`task`: must be one of seq2seq, classify, match, bags, is \"dance\"");
+    assert!(wrong("seed = 1\nseed = 2").contains("line 2, column 1"));
 }
 
 /// What is drawn for a line depends on its number in the whole input, not on its place among the lines that are answered together.
@@ -205,7 +218,7 @@ fn a_line_that_cannot_be_read_does_not_stop_the_others() {
 
     let model = classify::Classifier::new(classify::Config::default(), &[labelled("fine", "good"), labelled("dull", "bad")]).unwrap();
     let bytes: &[u8] = b"fine\n\xff\ndull\tbad\n";
-    let answers: Vec<Reply> = AnyModel::answers(&model, Input::Reader(Box::new(bytes)), &options).unwrap().map(Result::unwrap).collect();
+    let answers: Vec<Reply> = AnyModel::answers(&model, live(bytes), &options).unwrap().map(Result::unwrap).collect();
     assert_eq!(answers.iter().map(|r| r.answer.is_some()).collect::<Vec<_>>(), [true, false, true]);
     assert_eq!(answers[2].answer.as_ref().unwrap().to_json()["text"], "dull");
 }

@@ -40,6 +40,14 @@ pub enum TextError {
         /// What.
         fault: Box<Fault>,
     },
+    /// What is said about the layout of a file cannot be used.
+    #[error("data.{key}: {problem}")]
+    Format {
+        /// The setting.
+        key: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A file of subwords could not be understood.
     #[error("{} is not a usable table of subwords: {reason}", path.display())]
     Subwords {
@@ -105,7 +113,7 @@ pub enum Fault {
         name: &'static str,
     },
     /// The line has fewer columns than needed.
-    #[error("expected {expected} tab-separated column(s): {names}; found {found}; add what is missing or remove the line")]
+    #[error("expected {expected} {}-separated column(s): {names}; found {found}; add what is missing or remove the line", named(*separator))]
     MissingColumn {
         /// How many there should be.
         expected: usize,
@@ -113,9 +121,14 @@ pub enum Fault {
         found: usize,
         /// What they mean.
         names: &'static str,
+        /// What stands between columns.
+        separator: char,
     },
     /// The line has more columns than needed.
-    #[error("expected {expected} tab-separated column(s): {names}; found {found}; remove the tab or the column")]
+    #[error(
+        "expected {expected} {0}-separated column(s): {names}; found {found}; remove the {0} or the column, or say with --columns which to read",
+        named(*separator)
+    )]
     ExtraColumn {
         /// How many there should be.
         expected: usize,
@@ -123,7 +136,83 @@ pub enum Fault {
         found: usize,
         /// What they mean.
         names: &'static str,
+        /// What stands between columns.
+        separator: char,
     },
+    /// The columns seem to be apart by something else.
+    #[error(
+        "expected columns apart by a {}, found none, but {columns} columns apart by a {} on every line looked at; {}",
+        named(*expected), named(*found), advice(*found)
+    )]
+    OtherSeparator {
+        /// What should stand between columns.
+        expected: char,
+        /// What does.
+        found: char,
+        /// How many columns that makes.
+        columns: usize,
+    },
+    /// The first line seems to name the columns.
+    #[error(
+        "the line looks like a header: {found}; if it is one, say --header (data.header = \"yes\"); if it is an example, data.header = \"no\""
+    )]
+    LooksLikeHeader {
+        /// The names.
+        found: String,
+    },
+    /// The header names the columns in another order than they are read in.
+    #[error("the header has {found}, but the columns are read as {names}; say which is which, as in --columns {example}")]
+    OtherOrder {
+        /// The names in the header.
+        found: String,
+        /// What the columns are read as.
+        names: &'static str,
+        /// The names of the header in the right order.
+        example: String,
+    },
+    /// A column that was asked for by its name is not in the header.
+    #[error("no column is called {name:?}; the header has {found}; change --columns or the header")]
+    NoSuchColumn {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        found: String,
+    },
+    /// A column that was asked for by its number is not in this line.
+    #[error("column {column} is asked for, but the line has {found}; add what is missing, remove the line, or change --columns")]
+    NoColumn {
+        /// The number asked for, counted from 1, from the end if negative.
+        column: isize,
+        /// How many columns there are.
+        found: usize,
+    },
+    /// A quoted field has no end.
+    #[error("a quote is opened here and not closed; close it, or write a quote within a quoted field twice")]
+    OpenQuote,
+    /// The text is full of zero bytes.
+    #[error(
+        "every other byte is zero: the file seems to be UTF-16 without a byte order mark; convert it to UTF-8, for example with `iconv -f utf-16le -t utf-8`"
+    )]
+    ZeroBytes,
+    /// A text is longer than the setting allows.
+    #[error("the {name} has {found} characters, more than data.longest = {limit}; shorten it or raise the setting")]
+    TooLong {
+        /// The column's meaning.
+        name: &'static str,
+        /// How many characters there are.
+        found: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// A unit of UTF-16 that does not belong where it stands.
+    #[error("0x{unit:04X} is half of a UTF-16 character; convert the file to UTF-8, for example with `iconv -f utf-16 -t utf-8`")]
+    NotUtf16 {
+        /// The unit.
+        unit: u16,
+    },
+    /// UTF-16 with an odd number of bytes.
+    #[error("the input ends in the middle of a UTF-16 character; is it cut off?")]
+    HalfUtf16,
     /// The bytes are not UTF-8.
     #[error("byte 0x{byte:02X} is not valid UTF-8; convert the file to UTF-8, for example with `iconv -f latin1 -t utf-8`")]
     NotUtf8 {
@@ -188,12 +277,6 @@ pub enum Fault {
         /// The line of the bag's first row.
         line_before: usize,
     },
-    /// The CSV itself is malformed.
-    #[error("not a CSV row: {reason}")]
-    BadCsv {
-        /// What the CSV reader said.
-        reason: String,
-    },
     /// A header promises another number of rows than there are.
     #[error("the header promises {promised} rows but the file has {found}; is it cut off?")]
     RowCount {
@@ -224,9 +307,42 @@ pub enum Fault {
     },
 }
 
+/// A separator in words.
+pub(super) fn named(separator: char) -> String {
+    match separator {
+        '\t' => "tab".into(),
+        ',' => "comma".into(),
+        ';' => "semicolon".into(),
+        ' ' => "blank".into(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// How to read a file with this separator.
+fn advice(separator: char) -> String {
+    match separator {
+        '\t' => "say --separator tab".into(),
+        ',' => "say --separator ',' or call the file .csv".into(),
+        other => format!("say --separator {other:?}"),
+    }
+}
+
 impl TextError {
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {
         Self::Read { path: path.to_owned(), source }
+    }
+
+    /// Whether a text or a line is longer than it may be.
+    pub fn is_too_long(&self) -> bool {
+        matches!(self, Self::At { fault, .. } if matches!(**fault, Fault::TooLong { .. } | Fault::LineTooLong { .. }))
+    }
+
+    /// The line it stands on, counted from 1; 0 if it is about no line.
+    pub fn line(&self) -> usize {
+        match self {
+            Self::At { place, .. } => place.line,
+            _ => 0,
+        }
     }
 
     pub(crate) fn write(path: &Path, source: io::Error) -> Self {

@@ -84,6 +84,11 @@ impl Inventory {
         Self::from_lines(&mut Lines::open(path)?)
     }
 
+    /// Reads such a list from any reader; errors call it `path`.
+    pub fn read_from(reader: impl BufRead, path: impl AsRef<Path>) -> Result<Self, TextError> {
+        Self::from_lines(&mut Lines::new(reader, path.as_ref()))
+    }
+
     pub(super) fn to_lines(&self) -> String {
         self.iter().map(|entry| escape(entry) + "\n").collect()
     }

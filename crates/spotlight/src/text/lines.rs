@@ -2,19 +2,21 @@
 //!
 //! A file that a user made may hold anything. So a line is read as bytes first: a byte order mark at the start and the line
 //! ending (LF or CRLF) are dropped, and a line that is not UTF-8 or absurdly long is an error *for that line*. The next call
-//! goes on with the next line, so that prediction can answer every line it can read.
+//! goes on with the next line, so that prediction can answer every line it can read. An input that begins with the byte
+//! order mark of UTF-16 is read as UTF-16; columns of errors then count in its units of two bytes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use super::utf16::{self, Order, Start};
 use super::{Fault, TextError};
 
 /// The most characters a line may have.
 pub const MAX_LINE_CHARS: usize = 1_000_000;
 
 /// A line with more bytes than this has more than [`MAX_LINE_CHARS`] characters, whatever they are; the rest is not kept.
-const MAX_LINE_BYTES: usize = 4 * MAX_LINE_CHARS + 2;
+pub(super) const MAX_LINE_BYTES: usize = 4 * MAX_LINE_CHARS + 2;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -45,6 +47,8 @@ pub struct Lines<R> {
     path: PathBuf,
     number: usize,
     failed: bool,
+    /// Set for an input in UTF-16.
+    utf16: Option<Order>,
 }
 
 impl Lines<BufReader<File>> {
@@ -56,10 +60,22 @@ impl Lines<BufReader<File>> {
     }
 }
 
+impl Lines<Box<dyn BufRead>> {
+    /// Reads the lines of a file, or of standard input for `-`.
+    pub fn open_or_stdin(path: impl AsRef<Path>) -> Result<Self, TextError> {
+        let path = path.as_ref();
+        if path == Path::new("-") {
+            return Ok(Self::new(Box::new(BufReader::new(io::stdin())), path));
+        }
+        let file = File::open(path).map_err(|source| TextError::read(path, source))?;
+        Ok(Self::new(Box::new(BufReader::new(file)), path))
+    }
+}
+
 impl<R: BufRead> Lines<R> {
     /// Reads lines from `reader`; errors call it `path` (`-` for standard input).
     pub fn new(reader: R, path: impl Into<PathBuf>) -> Self {
-        Self { reader, path: path.into(), number: 0, failed: false }
+        Self { reader, path: path.into(), number: 0, failed: false, utf16: None }
     }
 
     /// The name of the input in errors.
@@ -67,11 +83,48 @@ impl<R: BufRead> Lines<R> {
         &self.path
     }
 
-    fn text_of(&self, mut bytes: Vec<u8>) -> Result<String, TextError> {
-        let too_long = || {
-            let fault = Fault::LineTooLong { limit: MAX_LINE_CHARS };
-            TextError::at(&self.path, self.number, None, fault)
+    /// The next line as text, or what is wrong with it; none at the end.
+    fn next_text(&mut self) -> io::Result<Option<Result<String, TextError>>> {
+        let mut before = None;
+        if self.number == 0 {
+            match utf16::start(&mut self.reader)? {
+                Start::Utf16(order) => self.utf16 = Some(order),
+                Start::Other(first) => before = first,
+            }
+        }
+        let text = match self.utf16 {
+            Some(order) => utf16::read_line(&mut self.reader, order, 2 * MAX_LINE_CHARS)?.map(|units| (Vec::new(), Some(units))),
+            None => read_line(&mut self.reader, before)?.map(|bytes| (bytes, None)),
         };
+        Ok(text.map(|(bytes, units)| {
+            self.number += 1;
+            units.map_or_else(|| self.text_of(bytes), |units| self.text_of_units(units))
+        }))
+    }
+
+    fn too_long(&self) -> TextError {
+        TextError::at(&self.path, self.number, None, Fault::LineTooLong { limit: MAX_LINE_CHARS })
+    }
+
+    fn text_of_units(&self, line: utf16::Units) -> Result<String, TextError> {
+        let mut text = String::with_capacity(line.units.len());
+        let mut column = 1;
+        for unit in char::decode_utf16(line.units) {
+            let c =
+                unit.map_err(|error| TextError::at(&self.path, self.number, column, Fault::NotUtf16 { unit: error.unpaired_surrogate() }))?;
+            column += c.len_utf16();
+            text.push(c);
+        }
+        if line.more || (text.len() > MAX_LINE_CHARS && text.chars().count() > MAX_LINE_CHARS) {
+            return Err(self.too_long());
+        }
+        match line.half {
+            true => Err(TextError::at(&self.path, self.number, column, Fault::HalfUtf16)),
+            false => Ok(text),
+        }
+    }
+
+    fn text_of(&self, mut bytes: Vec<u8>) -> Result<String, TextError> {
         if bytes.ends_with(b"\n") {
             bytes.pop();
             if bytes.ends_with(b"\r") {
@@ -82,7 +135,7 @@ impl<R: BufRead> Lines<R> {
         let dropped = if self.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         bytes.drain(..dropped);
         if bytes.len() >= MAX_LINE_BYTES {
-            return Err(too_long());
+            return Err(self.too_long());
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
@@ -90,7 +143,7 @@ impl<R: BufRead> Lines<R> {
             TextError::at(&self.path, self.number, dropped + at + 1, fault)
         })?;
         if text.len() > MAX_LINE_CHARS && text.chars().count() > MAX_LINE_CHARS {
-            return Err(too_long());
+            return Err(self.too_long());
         }
         Ok(text)
     }
@@ -103,12 +156,9 @@ impl<R: BufRead> Iterator for Lines<R> {
         if self.failed {
             return None;
         }
-        match read_line(&mut self.reader) {
+        match self.next_text() {
             Ok(None) => None,
-            Ok(Some(bytes)) => {
-                self.number += 1;
-                Some(self.text_of(bytes).map(|text| Line { text, number: self.number }))
-            }
+            Ok(Some(text)) => Some(text.map(|text| Line { text, number: self.number })),
             Err(source) => {
                 self.failed = true;
                 Some(Err(TextError::read(&self.path, source)))
@@ -117,9 +167,9 @@ impl<R: BufRead> Iterator for Lines<R> {
     }
 }
 
-/// The next line with its ending, at most [`MAX_LINE_BYTES`] of it; none at the end of the input.
-fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
+/// The next line with its ending, at most [`MAX_LINE_BYTES`] of it, behind a byte of it that was read `before`; none at the end of the input.
+pub(super) fn read_line(reader: &mut impl BufRead, before: Option<u8>) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::from_iter(before);
     loop {
         let buffer = match reader.fill_buf() {
             Ok(buffer) => buffer,
@@ -187,6 +237,30 @@ mod tests {
             let lines = read(format!("{absurd}{absurd}\nb").as_bytes());
             assert!(lines[0].as_ref().unwrap_err().starts_with("in:1: the line has more than 1000000"));
             assert_eq!(lines[1..], ok(&["b"]));
+        }
+    }
+
+    #[test]
+    fn utf16_is_read_by_its_byte_order_mark() {
+        let encoded = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+        for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            assert_eq!(read(&encoded("\u{FEFF}aé\tb\r\n\n😀", bytes)), ok(&["aé\tb", "", "😀"]));
+            let broken = [encoded("\u{FEFF}a😀", bytes), bytes(0xD800).to_vec(), encoded("\nb", bytes)].concat();
+            let lines = read(&broken);
+            assert!(lines[0].as_ref().unwrap_err().starts_with("in:1:4: 0xD800 is half of a UTF-16 character"), "{lines:?}");
+            assert_eq!(lines[1..], ok(&["b"]));
+            let long = encoded(&format!("\u{FEFF}{}\nb", "a".repeat(2 * MAX_LINE_CHARS + 1)), bytes);
+            let lines = read(&long);
+            assert!(lines[0].as_ref().unwrap_err().starts_with("in:1: the line has more than 1000000"));
+            assert_eq!(lines[1..], ok(&["b"]));
+        }
+        let cut = read(b"\xFF\xFEa\0b");
+        assert!(cut[0].as_ref().unwrap_err().starts_with("in:1:2: the input ends in the middle of a UTF-16 character"), "{cut:?}");
+        // A byte FF alone is not a mark, wherever the reader's buffer ends.
+        for (bytes, place) in [(&b"\xFFa"[..], "in:1:1: byte 0xFF"), (b"\xFE", "in:1:1: byte 0xFE")] {
+            let one_byte_at_a_time = BufReader::with_capacity(1, bytes);
+            let error = Lines::new(one_byte_at_a_time, "in").next().unwrap().unwrap_err().to_string();
+            assert!(error.starts_with(place), "{error}");
         }
     }
 

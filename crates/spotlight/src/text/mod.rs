@@ -33,6 +33,7 @@ pub mod read;
 mod real_data;
 pub mod subwords;
 pub mod units;
+mod utf16;
 pub mod vectors;
 pub mod vocab;
 

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use super::lines::{MAX_LINE_BYTES, read_line};
 use super::{Fault, TextError};
 
 /// Vectors of those words that the file has, by their numbers in the vocabulary.
@@ -33,19 +34,22 @@ impl WordVectors {
     /// ```
     pub fn read(path: impl AsRef<Path>, id: impl Fn(&str) -> Option<u32>) -> Result<Self, TextError> {
         let path = path.as_ref();
-        let failed = |source| TextError::read(path, source);
-        let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+        let file = File::open(path).map_err(|source| TextError::read(path, source))?;
+        Self::read_from(BufReader::new(file), path, id)
+    }
+
+    /// Reads vectors from any reader; errors call it `path`.
+    pub fn read_from(mut reader: impl BufRead, path: impl AsRef<Path>, id: impl Fn(&str) -> Option<u32>) -> Result<Self, TextError> {
+        let path = path.as_ref();
         let mut header: Option<Header> = None;
         let mut found: Option<WordVectors> = None;
         let mut line = 0;
         let mut rows = 0;
-        let mut bytes = Vec::new();
-        loop {
-            bytes.clear();
-            if reader.read_until(b'\n', &mut bytes).map_err(failed)? == 0 {
-                break;
-            }
+        while let Some(bytes) = read_line(&mut reader, None).map_err(|source| TextError::read(path, source))? {
             line += 1;
+            if bytes.len() >= MAX_LINE_BYTES {
+                return Err(TextError::at(path, line, None, Fault::LineTooLong { limit: MAX_LINE_BYTES }));
+            }
             if line == 1 {
                 header = Header::parse(&bytes);
                 if header.is_some() {
@@ -121,8 +125,9 @@ impl<'a> Row<'a> {
         if dim == 0 {
             return fail(Fault::TooFewFields { expected: 2, found, names: "a word and its numbers" });
         }
-        let ragged = Fault::RaggedRow { expected: dim + 1, found };
-        if found < dim + 1 {
+        // The header may promise as many numbers as it likes.
+        let ragged = Fault::RaggedRow { expected: dim.saturating_add(1), found };
+        if found <= dim {
             return fail(ragged);
         }
         let first_number = found - dim;
@@ -175,7 +180,7 @@ mod tests {
 
     #[test]
     fn faults_have_a_place() {
-        let cases: [(&[u8], &str); 8] = [
+        let cases: [(&[u8], &str); 9] = [
             (b"", "vectors.txt is empty: expected one word with its numbers per line"),
             (b"dog 1 2\ncat 1\n", "vectors.txt:2: expected 3 fields as in the rows before, found 2"),
             (b"dog 1 2\ndog 1 2 3\n", "vectors.txt:2: expected 3 fields as in the rows before, found 4"),
@@ -183,6 +188,7 @@ mod tests {
             (b"dog 1 2\nthe 1 x\n", "vectors.txt:2:7: expected a number in field 3, found \"x\""),
             (b"dog 1 2\nthe nan 1\n", "vectors.txt:2:5: expected a finite number in field 2"),
             (b"3 2\nthe 1 2\n", "vectors.txt:1: the header promises 3 rows but the file has 1"),
+            (b"1 18446744073709551615\nthe 1 2\n", "vectors.txt:2: expected 18446744073709551615 fields as in the rows before, found 3"),
             (b"word\n", "vectors.txt:1: expected at least 2 fields (a word and its numbers), found 1"),
         ];
         for (contents, expected) in cases {

@@ -4,6 +4,7 @@
 //! the units of the data and can never become the start of a sequence.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 use std::path::Path;
 
 use super::file::write_whole;
@@ -84,12 +85,19 @@ impl Vocab {
 
     /// Reads what [`save`](Self::save) wrote.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, TextError> {
-        let path = path.as_ref();
-        let mut lines = Lines::open(path)?;
+        Self::from_lines(Lines::open(path)?)
+    }
+
+    /// Reads such a file from any reader; errors call it `path`.
+    pub fn read_from(reader: impl BufRead, path: impl AsRef<Path>) -> Result<Self, TextError> {
+        Self::from_lines(Lines::new(reader, path.as_ref()))
+    }
+
+    fn from_lines<R: BufRead>(mut lines: Lines<R>) -> Result<Self, TextError> {
         for (line, expected) in SPECIALS.into_iter().enumerate() {
             let found = lines.next().transpose()?;
             if found.is_none_or(|found| found.text != expected) {
-                return Err(TextError::at(path, line + 1, None, Fault::MissingSpecial { expected }));
+                return Err(TextError::at(lines.path(), line + 1, None, Fault::MissingSpecial { expected }));
             }
         }
         Ok(Self { units: Inventory::from_lines(&mut lines)? })

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::weights::write_whole;
 use crate::{Error, Result};
@@ -27,9 +28,15 @@ pub struct Progress {
     pub targets: u64,
     /// The best measure so far, turned so that more is better.
     pub best: Option<f64>,
+    /// The loss of the model with it.
+    #[serde(default)]
+    pub best_loss: Option<f64>,
+    /// All its measures, by name.
+    #[serde(default)]
+    pub best_measures: Map<String, Value>,
     /// The epoch of it.
     pub best_epoch: u64,
-    /// Evaluations since.
+    /// Evaluations since that count against the run's patience.
     pub waited: u32,
     /// The plateau's own view: factor in force, best, waited.
     pub plateau: (f64, Option<f64>, u32),

@@ -35,6 +35,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::run::CHECKPOINT_EVERY;
 use super::{Evaluation, Learner, Outcome, Run, Tick, TrainSettings, Watch};
+use crate::folder;
 use crate::params::Params;
 use crate::{Error, Result};
 
@@ -107,13 +108,12 @@ impl<'a> Fit<'a> {
         self.settings.check()?;
         let passing = if self.folder.is_none() { Some(Passing::new()?) } else { None };
         let folder = self.folder.or(passing.as_ref().map(|passing| passing.0.as_path())).unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(|source| Error::Io { path: folder.into(), source })?;
+        let folder = folder::claim(folder, true)?.begin(|_| Ok(()))?;
         let run = Run {
-            folder,
+            folder: &folder,
             settings: &self.settings,
             seed: self.seed,
             fingerprint: String::new(),
-            resume: false,
             checkpoint_every: CHECKPOINT_EVERY,
             stop: &AtomicBool::new(false),
         };
@@ -192,8 +192,8 @@ mod tests {
         let before = line.measure(&params, &POINTS).unwrap();
         // The mean of (2 x)².
         assert_eq!((before[0].name, before[0].value), ("loss", 4.0 * 15.0 / 4.0));
-        let outcome = fit(&line, &mut params, &POINTS, &POINTS).unwrap();
-        assert_eq!(outcome.end, End::Finished);
+        let outcome = Fit::new().rate(0.1).run(&line, &mut params, &POINTS, &POINTS).unwrap();
+        assert_ne!(outcome.end, End::Stopped);
         assert!(line.measure(&params, &POINTS).unwrap()[0].value < before[0].value / 10.0);
     }
 

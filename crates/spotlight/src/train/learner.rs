@@ -36,6 +36,11 @@ pub trait Learner: Sync {
     /// The sum of the examples' losses, times `scale`.
     fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Self::Example], scale: f64) -> Result<Var>;
 
+    /// The names of what [`measure`](Self::measure) gives for these examples, known without measuring.
+    fn measures(&self, _examples: &[Self::Example]) -> Vec<&'static str> {
+        vec!["loss"]
+    }
+
     /// The measures of the development examples. The first whose name is asked for decides which model is best. The mean loss of a target unless told.
     fn measure(&self, params: &Params<f32>, examples: &[Self::Example]) -> Result<Vec<Measure>> {
         let (mut loss, mut targets) = (0.0, 0);
@@ -58,17 +63,53 @@ pub struct Measure {
     pub value: f64,
     /// Whether more is better.
     pub rising: bool,
+    /// The largest value it can have; the least is 0.
+    pub most: f64,
+}
+
+/// An end of a measure's range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// It cannot be worse.
+    Worst,
+    /// It cannot be better.
+    Best,
 }
 
 impl Measure {
-    /// A measure of which more is better.
+    /// A measure from 0 to 1 of which more is better.
     pub fn rising(name: &'static str, value: f64) -> Self {
-        Measure { name, value, rising: true }
+        Measure { name, value, rising: true, most: 1.0 }
     }
 
-    /// A measure of which less is better.
+    /// A measure from 0 to any number of which less is better.
     pub fn falling(name: &'static str, value: f64) -> Self {
-        Measure { name, value, rising: false }
+        Measure { name, value, rising: false, most: f64::INFINITY }
+    }
+
+    /// The same measure, with another largest value.
+    pub fn up_to(self, most: f64) -> Self {
+        Measure { most, ..self }
+    }
+
+    /// The end of its range that the value stands at, if it does.
+    ///
+    /// ```
+    /// use spotlight::train::{Bound, Measure};
+    ///
+    /// assert_eq!(Measure::rising("accuracy", 0.0).bound(), Some(Bound::Worst));
+    /// assert_eq!(Measure::rising("bleu", 1.0).up_to(100.0).bound(), None);
+    /// assert_eq!(Measure::falling("cer", 0.0).bound(), Some(Bound::Best));
+    /// ```
+    pub fn bound(&self) -> Option<Bound> {
+        let (least, most) = if self.rising { (Bound::Worst, Bound::Best) } else { (Bound::Best, Bound::Worst) };
+        if self.value <= 0.0 {
+            Some(least)
+        } else if self.value >= self.most {
+            Some(most)
+        } else {
+            None
+        }
     }
 
     /// The value turned so that more is better.

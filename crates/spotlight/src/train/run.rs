@@ -3,21 +3,30 @@
 //! A run is a function of its settings, its seed and its data. It can be stopped or killed at any moment and goes on from its last checkpoint to the same end, to
 //! the byte.
 
-use std::path::{Path, PathBuf};
+mod files;
+#[cfg(test)]
+mod tests;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use files::by_name;
+use serde_json::{Map, Value};
 
-use super::checkpoint::{self, Checkpoint, Progress};
+use super::best::judge;
+use super::checkpoint::Progress;
 use super::learner::{Learner, Measure};
 use super::optim::{Optimiser, clip_scale};
 use super::parallel::{Shards, deal};
 use super::schedule::{Plateau, Schedule};
 use super::settings::{ScheduleName, TrainSettings};
+use super::state::State;
+use crate::config::ConfigError;
+pub use crate::folder::checkpoint_path;
+use crate::folder::{ModelFolder, Record, Stage, WEIGHTS};
 use crate::params::Params;
 use crate::text::batch;
-use crate::weights::{self, write_whole};
+use crate::weights;
 use crate::{Error, Result};
 
 /// Time between checkpoints.
@@ -93,29 +102,42 @@ pub struct Outcome {
     pub seconds: f64,
     /// Positions learnt from a second, in this part of the run.
     pub rate: f64,
+    /// Measures of the best model, by name; none if the run was stopped before the first evaluation.
+    pub measures: Map<String, Value>,
 }
 
 /// A run: where it writes, what it follows, and what can stop it.
 pub struct Run<'a> {
-    /// The model's folder: the best weights go to `model.safetensors`, the course of the run to `metrics.jsonl`, and what is needed to go on to `checkpoint/`.
-    pub folder: &'a Path,
+    /// The model's folder: the best weights go to `model.safetensors`, the course of the run to `metrics.jsonl`, where it stands to `run.json`, and what is needed to
+    /// go on to `checkpoint/`. One that was [resumed](crate::folder::resume) goes on from its checkpoint, if it has got as far as one.
+    pub folder: &'a ModelFolder,
     /// The settings.
     pub settings: &'a TrainSettings,
     /// Decides everything left to chance.
     pub seed: u64,
-    /// Identifies settings and data; a checkpoint with another one is refused.
+    /// Identifies settings and data; a run to be resumed with another one is refused.
     pub fingerprint: String,
-    /// Whether to go on from a checkpoint, if there is one.
-    pub resume: bool,
     /// Time between checkpoints, usually [`CHECKPOINT_EVERY`]. How often is no matter of the result.
     pub checkpoint_every: Duration,
     /// Set from outside to stop the run after the batch under way.
     pub stop: &'a AtomicBool,
 }
 
-/// The file a run goes on from.
-pub fn checkpoint_path(folder: &Path) -> PathBuf {
-    folder.join("checkpoint").join("state.safetensors")
+/// The measure that decides.
+fn deciding<'m>(settings: &TrainSettings, measures: &'m [Measure]) -> Result<&'m Measure> {
+    let names: Vec<&str> = measures.iter().map(|m| m.name).collect();
+    measures.iter().find(|m| m.name == settings.metric).ok_or_else(|| wrong_metric(settings, &names))
+}
+
+fn wrong_metric(settings: &TrainSettings, names: &[&str]) -> Error {
+    let problem = format!("must be one of {}, is {:?}", names.join(", "), settings.metric);
+    ConfigError::Value { key: "train.metric".into(), problem }.into()
+}
+
+/// Whether the measure that is to decide is one that these examples are measured by. To be asked before anything is written; a run asks again.
+pub fn check_metric<L: Learner>(settings: &TrainSettings, learner: &L, dev: &[L::Example]) -> Result<()> {
+    let names = learner.measures(dev);
+    if names.contains(&settings.metric.as_str()) { Ok(()) } else { Err(wrong_metric(settings, &names)) }
 }
 
 impl Run<'_> {
@@ -129,16 +151,19 @@ impl Run<'_> {
         watch: &mut dyn Watch,
     ) -> Result<Outcome> {
         let s = self.settings;
+        check_metric(s, learner, dev)?;
         let lengths: Vec<_> = train.iter().map(|e| learner.lengths(e)).collect();
-        let path = checkpoint_path(self.folder);
+        let path = checkpoint_path(self.folder.path());
         let mut state = State {
             progress: Progress { fingerprint: self.fingerprint.clone(), plateau: (1.0, None, 0), ..Progress::default() },
             optimiser: Optimiser::new(s.rule(), params.len()),
             snapshots: Vec::new(),
         };
-        if self.resume && path.exists() {
-            state.restore(&path, params)?;
+        if self.folder.resumed() {
+            self.restore(&mut state, params)?;
         }
+        let started = self.started();
+        self.folder.record(&self.told(&started, &state.progress))?;
         self.forget_after(state.progress.epoch)?;
         let per_epoch = batch::shuffled(&lengths, s.batch, self.seed, 0).len() as u64;
         let schedule = s.schedule(per_epoch * s.epochs);
@@ -190,20 +215,32 @@ impl Run<'_> {
             }
             (state.progress.loss, state.progress.targets) = (0.0, 0);
         }
-        let best = self.folder.join("model.safetensors");
+        let best = self.folder.path().join(WEIGHTS);
         if best.exists() {
             weights::load(params, &best)?;
         } else {
             // Stopped before the first evaluation: the weights so far are better than none.
-            weights::save(params, &best)?;
+            self.keep(params)?;
         }
         let spent = start.elapsed().as_secs_f64();
+        let mut p = state.progress;
+        p.seconds = before + spent;
+        if p.best_measures.is_empty() && end != End::Stopped {
+            // The best model is from before measures were part of a checkpoint.
+            p.best_measures = by_name(&learner.measure(params, dev)?);
+        }
+        let record = Record { patience_ran_out: end == End::Patience, ..self.told(&started, &p) };
+        match end {
+            End::Stopped => self.folder.record(&record.halted(Stage::Stopped))?,
+            End::Finished | End::Patience => self.folder.finish(record)?,
+        }
         Ok(Outcome {
             end,
-            epochs: state.progress.epoch,
-            best_epoch: state.progress.best_epoch,
-            seconds: before + spent,
+            epochs: p.epoch,
+            best_epoch: p.best_epoch,
+            seconds: p.seconds,
             rate: positions as f64 / spent.max(1e-9),
+            measures: p.best_measures,
         })
     }
 
@@ -236,7 +273,7 @@ impl Run<'_> {
                 step: state.progress.step + 1,
                 lines,
                 gradient: largest(params, gradients.flat()),
-                kept: Some(checkpoint_path(self.folder)).filter(|path| path.exists()),
+                kept: Some(checkpoint_path(self.folder.path())).filter(|path| path.exists()),
             });
         }
         state.progress.step += 1;
@@ -265,25 +302,18 @@ impl Run<'_> {
             mean_into(params.flat_mut(), &state.snapshots);
         }
         let measures = learner.measure(params, dev)?;
-        let Some(deciding) = measures.iter().find(|m| m.name == s.metric) else {
-            let names: Vec<&str> = measures.iter().map(|m| m.name).collect();
-            return Err(Error::Value {
-                what: "train.metric".into(),
-                got: s.metric.clone(),
-                expected: format!("one of {}", names.join(", ")),
-            });
-        };
+        let deciding = deciding(s, &measures)?;
         let p = &mut state.progress;
+        let trained = p.loss / p.targets.max(1) as f64;
+        let loss = measures.iter().find(|m| m.name == "loss").map_or(trained, |m| m.value);
         let merit = deciding.merit();
-        let best = p.best.is_none_or(|b| merit > b);
-        if best {
-            (p.best, p.best_epoch, p.waited) = (Some(merit), p.epoch, 0);
-            weights::save(params, &self.folder.join("model.safetensors"))?;
-        } else {
-            p.waited += 1;
+        let verdict = judge(p, deciding, loss);
+        if verdict.best {
+            p.best_measures = by_name(&measures);
+            self.keep(params)?;
         }
         params.flat_mut().copy_from_slice(&own);
-        if s.schedule == ScheduleName::Plateau {
+        if s.schedule == ScheduleName::Plateau && verdict.telling {
             let (current, best, waited) = p.plateau;
             let mut plateau = Plateau {
                 factor: s.plateau_factor,
@@ -298,76 +328,14 @@ impl Run<'_> {
         let evaluation = Evaluation {
             epoch: p.epoch,
             step: p.step,
-            loss: p.loss / p.targets.max(1) as f64,
+            loss: trained,
             rate: s.rate * schedule.factor(p.step) * p.plateau.0,
             seconds: p.seconds,
             measures,
-            best,
+            best: verdict.best,
         };
         self.note(&evaluation)?;
         Ok(evaluation)
-    }
-
-    fn metrics_path(&self) -> PathBuf {
-        self.folder.join("metrics.jsonl")
-    }
-
-    fn read_metrics(&self) -> String {
-        std::fs::read_to_string(self.metrics_path()).unwrap_or_default()
-    }
-
-    /// Adds a line to `metrics.jsonl`.
-    fn note(&self, e: &Evaluation) -> Result<()> {
-        let mut line =
-            json!({"epoch": e.epoch, "step": e.step, "train_loss": e.loss, "rate": e.rate, "seconds": (e.seconds * 10.0).round() / 10.0});
-        for measure in &e.measures {
-            line[measure.name] = json!(measure.value);
-        }
-        write_whole(&self.metrics_path(), format!("{}{line}\n", self.read_metrics()).as_bytes())
-    }
-
-    /// Drops the lines of `metrics.jsonl` that the run is about to write again.
-    fn forget_after(&self, epoch: u64) -> Result<()> {
-        let keep: String = self
-            .read_metrics()
-            .lines()
-            .filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok_and(|l| l["epoch"].as_u64().is_some_and(|e| e <= epoch)))
-            .flat_map(|line| [line, "\n"])
-            .collect();
-        write_whole(&self.metrics_path(), keep.as_bytes())
-    }
-}
-
-struct State {
-    progress: Progress,
-    optimiser: Optimiser<f32>,
-    snapshots: Vec<Vec<f32>>,
-}
-
-impl State {
-    fn save(&self, path: &Path, params: &Params<f32>) -> Result<()> {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|source| Error::Io { path: folder.to_path_buf(), source })?;
-        }
-        let checkpoint =
-            Checkpoint { progress: &self.progress, optimiser: self.optimiser.state(), weights: params.flat(), snapshots: &self.snapshots };
-        checkpoint.save(path)
-    }
-
-    fn restore(&mut self, path: &Path, params: &mut Params<f32>) -> Result<()> {
-        let other = |problem: &str| Error::Weights { path: path.to_path_buf(), problem: problem.into() };
-        let restored = checkpoint::load(path)?;
-        if restored.progress.fingerprint != self.progress.fingerprint {
-            return Err(other("the checkpoint belongs to other settings or other data; use them again, or start anew without --resume"));
-        }
-        let (steps, [first, second]) = restored.optimiser;
-        if restored.weights.len() != params.len() || !self.optimiser.restore(steps, [&first, &second]) {
-            return Err(other("the checkpoint belongs to a model of another size; start anew without --resume"));
-        }
-        params.flat_mut().copy_from_slice(&restored.weights);
-        self.progress = restored.progress;
-        self.snapshots = restored.snapshots;
-        Ok(())
     }
 }
 

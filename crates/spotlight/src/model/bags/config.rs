@@ -8,8 +8,8 @@ use crate::config::ConfigError;
 use crate::model::folder::Task;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
-use crate::model::{AttentionSection, need};
-use crate::text::read::BagColumns;
+use crate::model::{AttentionSection, check_format, need};
+use crate::text::read::{BagColumns, TableFormat};
 use crate::train::TrainSettings;
 
 /// A whole recipe.
@@ -42,6 +42,9 @@ pub struct Data {
     pub bag_column: i64,
     /// Whether every row is a bag of its own and there is no column of the bag.
     pub single_rows: bool,
+    /// How the files are laid out.
+    #[serde(flatten)]
+    pub format: TableFormat,
 }
 
 impl Data {
@@ -71,7 +74,14 @@ impl Default for Config {
         Config {
             task: Task::Bags,
             seed: 1,
-            data: Data { train: String::new(), dev: String::new(), label_column: 0, bag_column: 1, single_rows: false },
+            data: Data {
+                train: String::new(),
+                dev: String::new(),
+                label_column: 0,
+                bag_column: 1,
+                single_rows: false,
+                format: TableFormat::default(),
+            },
             model: Model { hidden: 64, layers: 1, dropout: 0.2, pooling: PoolingKind::Attention, class_weights: ClassWeights::None },
             attention: AttentionSection::new(ScoreKind::Gated),
             train: TrainSettings { metric: "accuracy".into(), batch: 100, ..TrainSettings::default() },
@@ -83,6 +93,7 @@ impl Config {
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
+        check_format(&self.data.format)?;
         let m = &self.model;
         need(m.hidden >= 1, "model.hidden", format!("must be at least 1, is {}", m.hidden))?;
         need((0.0..1.0).contains(&m.dropout), "model.dropout", format!("must be from 0 to below 1, is {}", m.dropout))?;

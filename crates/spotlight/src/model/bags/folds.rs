@@ -2,7 +2,6 @@
 //!
 //! A fold is trained to the end and measured once, with the weights it ended with: choosing the best epoch by the part it is judged on would flatter it.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use rand::SeedableRng;
@@ -11,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::{BagModel, Config};
+use crate::folder::Claim;
 use crate::metrics::Spread;
 use crate::text::Bag;
 use crate::train::run::CHECKPOINT_EVERY;
@@ -53,12 +53,12 @@ impl CrossValidation {
     }
 }
 
-/// Trains and measures `count` models, each in its own folder `fold-1`, `fold-2`, ... of `folder`, several at a time. `done` hears of each fold that is finished.
+/// Trains and measures `count` models, each in its own folder `fold-1`, `fold-2`, ... of the one that is claimed, several at a time. `done` hears of each fold that is finished.
 pub fn cross_validate(
     config: &Config,
     bags: &[Bag],
     count: usize,
-    folder: &Path,
+    claim: &Claim,
     stop: &AtomicBool,
     done: &(dyn Fn(usize, &[Measure]) + Sync),
 ) -> Result<CrossValidation> {
@@ -66,6 +66,7 @@ pub fn cross_validate(
         let expected = format!("from 2 to {}, the number of bags", bags.len());
         return Err(Error::Value { what: "the number of folds".into(), got: count.to_string(), expected });
     }
+    claim.clear()?;
     let labels: Vec<&str> = bags.iter().map(|b| b.label.as_str()).collect();
     let all = folds(&labels, count, config.seed);
     let mut config = config.clone();
@@ -77,14 +78,12 @@ pub fn cross_validate(
             let part = |held: bool| (0..bags.len()).filter(move |i| held_out.binary_search(i).is_ok() == held).map(|i| bags[i].clone());
             let (train, test): (Vec<Bag>, Vec<Bag>) = (part(false).collect(), part(true).collect());
             let mut model = BagModel::new(config.clone(), &train)?;
-            let folder = folder.join(format!("fold-{}", index + 1));
-            model.save_frame(&folder)?;
+            let folder = claim.fold(index + 1)?.begin(|path| model.save_frame(path))?;
             let run = Run {
                 folder: &folder,
                 settings: &config.train,
                 seed: config.seed,
                 fingerprint: String::new(),
-                resume: false,
                 checkpoint_every: CHECKPOINT_EVERY,
                 stop,
             };

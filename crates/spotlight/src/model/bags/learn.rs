@@ -5,7 +5,7 @@ use spotlight_kernels::Float;
 use super::net::Net;
 use crate::Result;
 use crate::axis::Axis;
-use crate::model::head::{self, Decision, label_measures};
+use crate::model::head::{self, Decision, label_measure_names, label_measures};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
 use crate::text::Inventory;
@@ -64,6 +64,10 @@ impl Learner for BagLearner {
         let labels: Vec<u32> = examples.iter().map(|e| e.label).collect();
         let pooled = self.net.forward(tape, x)?;
         self.net.head.loss(tape, pooled.context, &labels, &self.weights, self.smoothing, scale)
+    }
+
+    fn measures(&self, examples: &[Example]) -> Vec<&'static str> {
+        label_measure_names(&self.labels, examples.iter().map(|e| e.label))
     }
 
     /// `loss`, `accuracy`, `macro_f1`, and for two labels `auc`; see [`label_measures`].

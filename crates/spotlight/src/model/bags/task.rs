@@ -9,7 +9,8 @@ use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
-use crate::text::{Bag, read};
+use crate::text::Bag;
+use crate::text::read::{Examples, Table};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -33,16 +34,20 @@ impl Model for BagModel {
     type Row = Bag;
     type Learner = BagLearner;
 
-    fn read(path: &Path, config: &Config) -> Result<Vec<Bag>> {
-        Ok(read::bags(path, config.data.columns())?)
+    fn read(path: &Path, config: &Config) -> Result<Examples<Bag>> {
+        Ok(Table::open(path, &config.data.format)?.bags(config.data.columns())?)
+    }
+
+    fn label(row: &Bag) -> Option<&str> {
+        Some(&row.label)
     }
 
     fn key(row: &Bag) -> String {
         row.id.clone()
     }
 
-    fn choose(_: &[Bag]) -> Chosen<Config> {
-        Chosen { config: Config::default(), notes: Vec::new() }
+    fn choose(_: &[Bag], _: &[String]) -> Result<Chosen<Config>> {
+        Ok(Chosen { config: Config::default(), notes: Vec::new() })
     }
 
     fn new(config: Config, rows: &[Bag]) -> Result<Self> {
@@ -115,7 +120,7 @@ impl Model for BagModel {
 
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?)?))
+        Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?.examples)?))
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.

@@ -1,6 +1,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::*;
+use crate::folder::claim;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
 use crate::model::testing::{check_gradient, fit, pool_by};
@@ -89,9 +90,10 @@ fn the_standard_is_that_of_the_training_part() {
 fn folds_are_reproducible_and_judge_every_bag_once() {
     let folder = tempfile::tempdir().unwrap();
     let stop = AtomicBool::new(false);
-    let run = |name: &str| cross_validate(&small(), &bags(20), 4, &folder.path().join(name), &stop, &|_, _| {});
-    std::fs::create_dir(folder.path().join("a")).unwrap();
-    std::fs::create_dir(folder.path().join("b")).unwrap();
+    let run = |name: &str| {
+        let claim = claim(&folder.path().join(name), false).unwrap();
+        cross_validate(&small(), &bags(20), 4, &claim, &stop, &|_, _| {})
+    };
     let (a, b) = (run("a").unwrap(), run("b").unwrap());
     assert_eq!(a.folds, b.folds);
     let spread = a.spread("accuracy").unwrap();
@@ -104,7 +106,8 @@ fn folds_are_reproducible_and_judge_every_bag_once() {
     judged.sort_unstable();
     assert_eq!(judged, (0..20).collect::<Vec<_>>());
     for wrong in [0, 1, 21] {
-        assert!(cross_validate(&small(), &bags(20), wrong, folder.path(), &stop, &|_, _| {}).is_err());
+        assert!(cross_validate(&small(), &bags(20), wrong, &claim(&folder.path().join("c"), false).unwrap(), &stop, &|_, _| {}).is_err());
+        assert!(!folder.path().join("c").exists());
     }
 }
 

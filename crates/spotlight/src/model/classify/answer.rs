@@ -23,6 +23,10 @@ pub struct Answer {
     /// Heads by units; no heads if the last state was taken.
     #[serde(serialize_with = "one_or_all")]
     pub attention: Vec<Vec<f32>>,
+    /// Units by labels: what each adds to the logit of each label, in alphabetical order of the labels. Together with a constant of each label they are the logits. Empty if the
+    /// model cannot tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contributions: Vec<Vec<f32>>,
 }
 
 impl Answer {

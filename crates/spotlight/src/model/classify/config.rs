@@ -9,9 +9,11 @@ use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
-use crate::model::{AttentionSection, UnitSection};
+use crate::model::{AttentionSection, UnitSection, check_format, need};
 use crate::text::UnitKind;
+use crate::text::read::TableFormat;
 use crate::train::TrainSettings;
+use crate::train::settings::{OptimiserName, ScheduleName};
 
 /// A whole recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,11 +41,28 @@ pub struct Data {
     pub train: String,
     /// Labelled texts to develop with; empty for a part split off from those to learn from.
     pub dev: String,
+    /// How the files are laid out.
+    #[serde(flatten)]
+    pub format: TableFormat,
+}
+
+/// How a classifier comes to its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Every word speaks for or against each label, and attention decides how much it counts.
+    Evidence,
+    /// An encoder reads the text, and what it read is pooled to one row.
+    Pooled,
 }
 
 /// `[model]` of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
+    /// `evidence` or `pooled`.
+    pub form: Form,
+    /// Of `evidence`: share of a word's units that are left out while learning.
+    pub unit_dropout: f64,
     /// How the text is read.
     #[serde(flatten)]
     pub encoder: EncoderSection,
@@ -58,9 +77,15 @@ impl Default for Config {
         Config {
             task: Task::Classify,
             seed: 1,
-            data: Data { train: String::new(), dev: String::new() },
+            data: Data { train: String::new(), dev: String::new(), format: TableFormat::default() },
             text: UnitSection { units: UnitKind::Words, ..UnitSection::default() },
-            model: Model { encoder: EncoderSection::default(), pooling: PoolingKind::Attention, class_weights: ClassWeights::None },
+            model: Model {
+                form: Form::Pooled,
+                unit_dropout: 0.5,
+                encoder: EncoderSection::default(),
+                pooling: PoolingKind::Attention,
+                class_weights: ClassWeights::None,
+            },
             attention: AttentionSection::new(ScoreKind::Tanh),
             train: TrainSettings { metric: "accuracy".into(), epochs: 20, patience: 5, ..TrainSettings::default() },
         }
@@ -68,10 +93,50 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The defaults of the form `evidence` for this many training texts.
+    pub fn evidence(texts: usize) -> Self {
+        const BATCH: usize = 16;
+        // A thousand steps, where ten passes are not that many.
+        let epochs = 1000usize.div_ceil(texts.div_ceil(BATCH).max(1)).clamp(10, 60) as u64;
+        let mut config = Config::default();
+        config.model.form = Form::Evidence;
+        config.model.encoder.word_dropout = 0.1;
+        config.train = TrainSettings {
+            metric: "accuracy".into(),
+            optimiser: OptimiserName::Adagrad,
+            schedule: ScheduleName::Linear,
+            rate: 0.1,
+            warmup: 0,
+            batch: BATCH,
+            epochs,
+            // The rate falls to nothing by the last epoch, and the regression beside it needs none: what stands at the end is kept.
+            every: epochs,
+            patience: 0,
+            clip: 0.0,
+            ..TrainSettings::default()
+        };
+        config
+    }
+
+    /// Whether something is set that only a model with an encoder has.
+    pub(super) fn wants_encoder(&self) -> bool {
+        let plain = Config::default();
+        let encoder = EncoderSection { word_dropout: self.model.encoder.word_dropout, ..plain.model.encoder };
+        (&self.model.encoder, self.model.pooling, self.attention, &self.text)
+            != (&encoder, plain.model.pooling, plain.attention, &plain.text)
+    }
+
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
-        self.model.encoder.check()?;
+        check_format(&self.data.format)?;
+        let m = &self.model;
+        m.encoder.check()?;
+        need((0.0..1.0).contains(&m.unit_dropout), "model.unit_dropout", format!("must be from 0 to below 1, is {}", m.unit_dropout))?;
+        if m.form == Form::Evidence {
+            let problem = "settings of an encoder, its units, its pooling and its attention go with \"pooled\"";
+            return need(!self.wants_encoder(), "model.form", problem);
+        }
         self.model.pooling.check(&self.attention, self.model.encoder.width(), true)
     }
 }

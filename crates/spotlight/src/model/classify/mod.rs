@@ -15,6 +15,7 @@
 
 mod answer;
 pub mod config;
+pub mod evidence;
 pub mod learn;
 pub mod net;
 mod task;
@@ -24,12 +25,14 @@ mod tests;
 use std::path::Path;
 
 pub use answer::Answer;
-pub use config::Config;
-pub use learn::{ClassifyLearner, Example};
+pub use config::{Config, Form};
+pub use evidence::{EvidenceText, UnitTable};
+pub use learn::{ClassifyLearner, Example, Text};
 pub use net::Net;
 
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
+use crate::model::linear::Linear;
 use crate::model::{folder, head};
 use crate::params::Params;
 use crate::text::{Inventory, Labelled, Tokenizer};
@@ -37,6 +40,47 @@ use crate::{Result, weights};
 
 const TEXT: &str = "text";
 const LABELS: &str = "labels.txt";
+const UNITS: &str = "units.bin";
+
+/// What a text is made of.
+#[derive(Clone, Debug)]
+pub enum Units {
+    /// Words with their pairs and pieces, for the form of evidence.
+    Table(UnitTable),
+    /// A sequence of units, for an encoder.
+    Tokenizer(Tokenizer),
+}
+
+impl Units {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Units::Table(table) => table.len(),
+            Units::Tokenizer(tokenizer) => tokenizer.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What cuts texts into a sequence, if they are a sequence.
+    pub fn tokenizer(&self) -> Option<&Tokenizer> {
+        if let Units::Tokenizer(tokenizer) = self { Some(tokenizer) } else { None }
+    }
+}
+
+/// What a simple way reaches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Baseline {
+    /// What it is.
+    pub name: &'static str,
+    /// Share of the labels that are right.
+    pub accuracy: f64,
+    /// Mean F1 of the labels, where it says anything.
+    pub macro_f1: Option<f64>,
+}
 
 /// A model that gives texts a label.
 #[derive(Clone, Debug)]
@@ -44,7 +88,7 @@ pub struct Classifier {
     /// All settings.
     pub config: Config,
     /// Units of a text.
-    pub tokenizer: Tokenizer,
+    pub units: Units,
     /// The labels in alphabetical order.
     pub labels: Inventory,
     /// The network.
@@ -59,55 +103,89 @@ impl Classifier {
     /// A new model for these training texts. The settings are checked, and word vectors are read if they are asked for.
     pub fn new(config: Config, texts: &[Labelled]) -> Result<Self> {
         config.check()?;
-        let tokenizer = Tokenizer::train(&config.text.settings(), texts.iter().map(|t| t.text.as_str()))?;
         let labels = Inventory::sorted(texts.iter().map(|t| t.label.as_str()));
         if labels.len() < 2 {
             let problem = format!("needs texts with at least two labels, has only {}", labels.iter().collect::<Vec<_>>().join(", "));
             return Err(ConfigError::Value { key: "data.train".into(), problem }.into());
         }
+        let numbers: Vec<u32> = texts.iter().filter_map(|t| labels.position(&t.label)).collect();
+        let counts = head::LabelCounts::of(labels.len(), numbers.iter().copied());
         let params = Params::new(config.seed);
-        let mut model = Self::with_vocabularies(config, tokenizer, labels, params)?;
-        let numbers = texts.iter().filter_map(|t| model.labels.position(&t.label));
-        let counts = head::LabelCounts::of(model.labels.len(), numbers);
-        model.weights = counts.weights(model.config.model.class_weights);
-        model.net.head.begin_at_shares(&mut model.params, &counts, &model.weights);
-        let vectors = &model.config.model.encoder.vectors;
-        if !vectors.is_empty() {
-            model.net.encoder.load_vectors(&mut model.params, Path::new(vectors), &model.tokenizer)?;
-        }
+        let weights = counts.weights(config.model.class_weights);
+        let mut model = match config.model.form {
+            Form::Evidence => {
+                let units: Vec<_> = texts.iter().map(|t| evidence::units::units(&t.text)).collect();
+                let (table, idf) = UnitTable::learn(&units);
+                let read: Vec<EvidenceText> = units.iter().map(|text| EvidenceText::new(text, &table, &idf)).collect();
+                let mut model = Self::with_vocabularies(config, Units::Table(table), labels, params)?;
+                if let Net::Evidence(net) = &model.net {
+                    net.begin(&mut model.params, &idf, &read, &numbers, &counts.counts);
+                }
+                model
+            }
+            Form::Pooled => {
+                let tokenizer = Tokenizer::train(&config.text.settings(), texts.iter().map(|t| t.text.as_str()))?;
+                let mut model = Self::with_vocabularies(config, Units::Tokenizer(tokenizer), labels, params)?;
+                if let (Net::Pooled(net), Units::Tokenizer(tokenizer)) = (&model.net, &model.units) {
+                    net.head.begin_at_shares(&mut model.params, &counts, &weights);
+                    let vectors = &model.config.model.encoder.vectors;
+                    if !vectors.is_empty() {
+                        net.encoder.load_vectors(&mut model.params, Path::new(vectors), tokenizer)?;
+                    }
+                }
+                model
+            }
+        };
+        model.weights = weights;
         Ok(model)
     }
 
-    fn with_vocabularies(config: Config, tokenizer: Tokenizer, labels: Inventory, mut params: Params<f32>) -> Result<Self> {
-        let net = Net::new(&mut params, &config, tokenizer.len(), labels.len())?;
+    /// A text as the network takes it.
+    fn text(&self, text: &str) -> Text {
+        match (&self.net, &self.units) {
+            (Net::Evidence(net), Units::Table(table)) => {
+                Text::Evidence(EvidenceText::new(&evidence::units::units(text), table, self.params.get(net.idf)))
+            }
+            (_, units) => Text::Pooled(units.tokenizer().map_or_else(Vec::new, |tokenizer| tokenizer.ids(text))),
+        }
+    }
+
+    fn with_vocabularies(config: Config, units: Units, labels: Inventory, mut params: Params<f32>) -> Result<Self> {
+        let net = Net::new(&mut params, &config, units.len(), labels.len())?;
         let weights = vec![1.0; labels.len()];
-        Ok(Classifier { config, tokenizer, labels, net, params, weights })
+        Ok(Classifier { config, units, labels, net, params, weights })
     }
 
     /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
     pub fn save_frame(&self, path: &Path) -> Result<()> {
         folder::create(path)?;
-        self.tokenizer.save(path, TEXT)?;
+        match &self.units {
+            Units::Table(table) => table.save(&path.join(UNITS))?,
+            Units::Tokenizer(tokenizer) => tokenizer.save(path, TEXT)?,
+        }
         self.labels.save(path.join(LABELS))?;
         folder::save_config(path, &self.config)
     }
 
-    /// Reads a model's folder.
+    /// Reads a model's folder. A file that is not the one saved with the model is an error that names it.
     pub fn load(path: &Path) -> Result<Self> {
+        folder::check(path)?;
         let config: Config = resolve(&Config::default(), &folder::read_config(path)?, &[])?;
         config.check()?;
-        let tokenizer = Tokenizer::load(&config.text.settings(), path, TEXT)?;
+        let units = match config.model.form {
+            Form::Evidence => Units::Table(UnitTable::load(&path.join(UNITS))?),
+            Form::Pooled => Units::Tokenizer(Tokenizer::load(&config.text.settings(), path, TEXT)?),
+        };
         let labels = Inventory::load(path.join(LABELS))?;
-        let mut model = Self::with_vocabularies(config, tokenizer, labels, Params::blank())?;
-        weights::load(&mut model.params, &path.join("model.safetensors"))?;
+        let mut model = Self::with_vocabularies(config, units, labels, Params::blank())?;
+        weights::load(&mut model.params, &path.join(folder::WEIGHTS))?;
         Ok(model)
     }
 
     /// Texts as numbers. A label the model does not know is an error that names its line.
     pub fn examples(&self, texts: &[Labelled]) -> Result<Vec<Example>> {
-        let example = |t: &Labelled| {
-            Ok(Example { ids: self.tokenizer.ids(&t.text), label: head::number_of(&self.labels, &t.label, t.line)?, line: t.line })
-        };
+        let example =
+            |t: &Labelled| Ok(Example { text: self.text(&t.text), label: head::number_of(&self.labels, &t.label, t.line)?, line: t.line });
         texts.iter().map(example).collect()
     }
 
@@ -123,28 +201,63 @@ impl Classifier {
 
     /// Labels for texts, in the same order. A text without units gets what the model says that has read nothing.
     pub fn answer<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<Answer>> {
-        let units: Vec<_> = texts.iter().map(|t| self.tokenizer.encode(t.as_ref())).collect();
-        let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
-        let decisions = learn::decide(&self.net, &self.params, &ids.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-        let answers = decisions.into_iter().zip(texts).zip(units.iter().zip(&ids));
-        Ok(answers
-            .map(|((decision, text), (units, ids))| {
-                let best = head::best(&decision.probabilities);
-                Answer {
-                    text: text.as_ref().to_string(),
-                    tokens: units.iter().map(|u| u.text.clone()).collect(),
-                    words: self.tokenizer.word_of(ids),
-                    label: self.labels.get(best).unwrap_or_default().to_string(),
-                    probabilities: self.labels.iter().map(str::to_string).zip(decision.probabilities).collect(),
-                    attention: decision.attention,
-                }
-            })
-            .collect())
+        let read: Vec<Text> = texts.iter().map(|t| self.text(t.as_ref())).collect();
+        let decisions = learn::decide(&self.net, &self.params, &read.iter().collect::<Vec<_>>())?;
+        let in_words = |(decision, text): (head::Decision, &S)| {
+            let (tokens, words) = self.shown(text.as_ref());
+            let best = head::best(&decision.probabilities);
+            Answer {
+                text: text.as_ref().to_string(),
+                tokens,
+                words,
+                label: self.labels.get(best).unwrap_or_default().to_string(),
+                probabilities: self.labels.iter().map(str::to_string).zip(decision.probabilities).collect(),
+                attention: decision.attention,
+                contributions: decision.contributions,
+            }
+        };
+        Ok(decisions.into_iter().zip(texts).map(in_words).collect())
+    }
+
+    /// What the attention looks at, as it is shown, and for each the word it belongs to.
+    fn shown(&self, text: &str) -> (Vec<String>, Vec<usize>) {
+        match &self.units {
+            Units::Table(_) => {
+                let words: Vec<String> = evidence::units::words(text).into_iter().map(str::to_string).collect();
+                let numbers = (0..words.len()).collect();
+                (words, numbers)
+            }
+            Units::Tokenizer(tokenizer) => {
+                let units = tokenizer.encode(text);
+                let words = tokenizer.word_of(&units.iter().map(|u| u.id).collect::<Vec<_>>());
+                (units.into_iter().map(|u| u.text).collect(), words)
+            }
+        }
+    }
+
+    /// What the simple ways reach that a user would try first: (name, accuracy, macro F1 if it can be above 0).
+    pub fn baselines(&self, examples: &[Example]) -> Result<Vec<Baseline>> {
+        let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
+        let counts = head::LabelCounts::of(self.labels.len(), gold.iter().copied()).counts;
+        let most = counts.iter().max().copied().unwrap_or(0);
+        let mut found = vec![Baseline { name: "most frequent label", accuracy: most as f64 / gold.len().max(1) as f64, macro_f1: None }];
+        if let Net::Evidence(net) = &self.net {
+            let linear = Linear { weights: self.params.get(net.linear).to_vec(), bias: self.params.get(net.linear_bias).to_vec() };
+            let logits = |example: &Example| {
+                let vector: Vec<_> = if let Text::Evidence(text) = &example.text { text.vector().collect() } else { Vec::new() };
+                linear.logits(&vector).into_iter().map(|x| x as f32).collect::<Vec<f32>>()
+            };
+            let all: Vec<Vec<f32>> = examples.iter().map(logits).collect();
+            let confusion = head::confusion(&self.labels, &gold, &all)?;
+            let name = "TF-IDF logistic regression";
+            found.push(Baseline { name, accuracy: confusion.accuracy(), macro_f1: Some(confusion.macro_f1()) });
+        }
+        Ok(found)
     }
 
     /// Who was taken for whom, for the table per class.
     pub fn confusion(&self, examples: &[Example]) -> Result<Confusion> {
-        let texts: Vec<&[u32]> = examples.iter().map(|e| e.ids.as_slice()).collect();
+        let texts: Vec<&Text> = examples.iter().map(|e| &e.text).collect();
         let probabilities: Vec<Vec<f32>> = learn::decide(&self.net, &self.params, &texts)?.into_iter().map(|d| d.probabilities).collect();
         head::confusion(&self.labels, &examples.iter().map(|e| e.label).collect::<Vec<_>>(), &probabilities)
     }

@@ -1,8 +1,9 @@
-//! The network of a classifier: encoder, pooling, head.
+//! The networks of a classifier: the one of evidence, or encoder, pooling and head.
 
 use spotlight_kernels::Float;
 
-use super::config::Config;
+use super::config::{Config, Form};
+use super::evidence::EvidenceNet;
 use crate::Result;
 use crate::axis::Axis;
 use crate::model::encoder::TextEncoder;
@@ -11,9 +12,29 @@ use crate::model::pooling::{PooledRows, Pooling};
 use crate::params::Params;
 use crate::tape::Tape;
 
-/// The layers; their numbers are in a [`Params`].
+/// One of the forms.
 #[derive(Clone, Debug)]
-pub struct Net {
+pub enum Net {
+    /// Every word speaks for itself.
+    Evidence(EvidenceNet),
+    /// An encoder, pooled.
+    Pooled(Box<PooledNet>),
+}
+
+impl Net {
+    /// Makes the parameters for these numbers of units and labels.
+    pub fn new<T: Float>(params: &mut Params<T>, config: &Config, units: usize, labels: usize) -> Result<Self> {
+        let m = &config.model;
+        Ok(match m.form {
+            Form::Evidence => Net::Evidence(EvidenceNet::new(params, units, labels, m.unit_dropout, m.encoder.word_dropout)),
+            Form::Pooled => Net::Pooled(Box::new(PooledNet::new(params, config, units, labels)?)),
+        })
+    }
+}
+
+/// Encoder, pooling and head; their numbers are in a [`Params`].
+#[derive(Clone, Debug)]
+pub struct PooledNet {
     /// Reads the text.
     pub encoder: TextEncoder,
     pooling: Pooling,
@@ -22,7 +43,7 @@ pub struct Net {
     dropout: f64,
 }
 
-impl Net {
+impl PooledNet {
     /// Makes the parameters `embedding.*`, `encoder.*`, `attention.*` and `output.*` for these numbers of units and labels.
     pub fn new<T: Float>(params: &mut Params<T>, config: &Config, units: usize, labels: usize) -> Result<Self> {
         let m = &config.model;
@@ -30,7 +51,7 @@ impl Net {
         let width = encoder.width();
         let pooling = Pooling::new(params, "attention", m.pooling, &config.attention, width)?;
         let head = Head::new(params, pooling.width(width), labels);
-        Ok(Net { encoder, pooling, head, dropout: m.encoder.dropout })
+        Ok(PooledNet { encoder, pooling, head, dropout: m.encoder.dropout })
     }
 
     /// One row for each text, for the head; and where it came from.

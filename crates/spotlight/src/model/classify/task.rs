@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use super::{Classifier, ClassifyLearner, Config, Example};
+use super::{Classifier, ClassifyLearner, Config, Example, Form};
 use crate::Result;
-use crate::metrics::Report;
+use crate::config::resolve;
+use crate::metrics::{Report, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
-use crate::text::{Labelled, Line, read};
+use crate::text::read::{Examples, Table};
+use crate::text::{Fault, Labelled, Line, TextError};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -27,9 +29,12 @@ impl Settings for Config {
     }
 }
 
-/// The text of a line. A second column, as in a file of labelled texts, is not read.
-fn text_of(line: &Line) -> String {
-    line.text.split('\t').next().unwrap_or_default().to_string()
+/// The text of a line. A second column, as in a file of labelled texts, is not read. To nothing there is nothing to say.
+fn text_of(path: &Path, line: &Line) -> Result<String, TextError> {
+    match line.text.split('\t').next().map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => Ok(text.to_string()),
+        None => Err(TextError::at(path, line.number, None, Fault::EmptyLine)),
+    }
 }
 
 impl Model for Classifier {
@@ -39,17 +44,43 @@ impl Model for Classifier {
     type Row = Labelled;
     type Learner = ClassifyLearner;
 
-    fn read(path: &Path, _: &Config) -> Result<Vec<Labelled>> {
-        Ok(read::labelled(path)?)
+    fn read(path: &Path, config: &Config) -> Result<Examples<Labelled>> {
+        Ok(Table::open(path, &config.data.format)?.labelled()?)
+    }
+
+    fn label(row: &Labelled) -> Option<&str> {
+        Some(&row.label)
     }
 
     fn key(row: &Labelled) -> String {
         row.text.clone()
     }
 
-    fn choose(rows: &[Labelled]) -> Chosen<Config> {
+    fn choose(rows: &[Labelled], changes: &[String]) -> Result<Chosen<Config>> {
+        let asked = resolve(&Config::evidence(rows.len()), "", changes)?;
+        // Who changes an encoder wants one.
+        if asked.model.form == Form::Evidence && !asked.wants_encoder() {
+            let config = Config::evidence(rows.len());
+            let t = &config.train;
+            let notes = vec![format!(
+                "chosen for {} texts: evidence of words, {} epochs in batches of {} texts",
+                grouped(rows.len()),
+                t.epochs,
+                t.batch
+            )];
+            return Ok(Chosen { config, notes });
+        }
         let guess = guess_units(rows.iter().map(|t| &t.text));
-        Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes: vec![format!("units: {}", guess.reason)] }
+        let notes = vec![format!("units: {}", guess.reason)];
+        Ok(Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes })
+    }
+
+    fn defaults(given: &Config) -> Config {
+        match given.model.form {
+            // How many texts there are is not known yet; a recipe says what it wants.
+            Form::Evidence => Config::evidence(usize::MAX),
+            Form::Pooled => Config::default(),
+        }
     }
 
     fn new(config: Config, rows: &[Labelled]) -> Result<Self> {
@@ -99,7 +130,15 @@ impl Model for Classifier {
     fn outline(&self, train: &[Labelled], dev: &[Labelled]) -> Result<Outline> {
         let m = &self.config.model;
         let (train, dev) = (grouped(train.len()), grouped(dev.len()));
-        let (units, labels) = (units(self.tokenizer.len(), self.config.text.units), self.labels.len());
+        let labels = self.labels.len();
+        if m.form == Form::Evidence {
+            return Ok(Outline {
+                data: format!("{train} training and {dev} development texts; {labels} labels"),
+                network: format!("evidence of {} words, pairs and pieces, weighed by attention", grouped(self.units.len())),
+                baseline: None,
+            });
+        }
+        let units = units(self.units.len(), self.config.text.units);
         Ok(Outline {
             data: format!("{train} training and {dev} development texts; {units}, {labels} labels"),
             network: format!("{} {} pooled by {}", written(m.encoder.cell), m.encoder.hidden, m.pooling.name(&self.config.attention)),
@@ -108,7 +147,11 @@ impl Model for Classifier {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("text", units(self.tokenizer.len(), self.config.text.units)), ("labels", listed(&self.labels))]
+        let text = match self.config.model.form {
+            Form::Evidence => format!("{} words, pairs and pieces", grouped(self.units.len())),
+            Form::Pooled => units(self.units.len(), self.config.text.units),
+        };
+        vec![("text", text), ("labels", listed(&self.labels))]
     }
 
     fn blind(&self) -> Option<String> {
@@ -116,14 +159,21 @@ impl Model for Classifier {
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(line_by_line(input.lines()?, false, |_, line| Ok(text_of(line)), |texts: &[String], _| self.answer(texts)))
+        Ok(line_by_line(input.lines()?, false, text_of, |texts: &[String], _| self.answer(texts)))
     }
 
-    /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
+    /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, and the table per class.
     fn scores(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("texts", rows.len());
         add_measures(&mut report, &Model::measure(self, rows)?);
-        Ok(Scores { report, classes: Some(self.confusion(&self.examples(rows)?)?) })
+        let examples = self.examples(rows)?;
+        for baseline in self.baselines(&examples)? {
+            report.number(&format!("accuracy, {}", baseline.name), baseline.accuracy, Style::Share);
+            if let Some(f1) = baseline.macro_f1 {
+                report.number(&format!("macro F1, {}", baseline.name), f1, Style::Share);
+            }
+        }
+        Ok(Scores { report, classes: Some(self.confusion(&examples)?) })
     }
 }

@@ -54,6 +54,21 @@ fn gradients_are_right_for_every_reader_pooling_and_weight() {
 }
 
 #[test]
+fn every_setting_of_the_attention_is_heard() {
+    let mut config = small();
+    config.attention.score = Some(ScoreKind::Additive);
+    (config.attention.heads, config.attention.keys, config.attention.values) = (2, 3, 5);
+    (config.attention.temperature, config.attention.normalised, config.attention.alignment) = (0.5, true, 4);
+    let rows = &films()[..5];
+    let model = Classifier::new(config, rows).unwrap();
+    check_gradient(&model.params, &model.learner(), &model.examples(rows).unwrap());
+    let shape = |name: &str| model.params.entry(model.params.find(name).unwrap()).shape.clone();
+    assert_eq!((shape("attention.key.weight"), shape("attention.value.weight")), (vec![3, 6], vec![5, 6]));
+    assert_eq!((shape("attention.1.query.weight"), shape("attention.0.g"), shape("attention.1.query")), (vec![4, 3], vec![1], vec![3]));
+    assert_eq!(shape("output.weight"), [2, 10]);
+}
+
+#[test]
 fn it_learns_which_word_decides_and_looks_at_it() {
     let mut config = small();
     config.attention.score = Some(ScoreKind::Linear);
@@ -147,7 +162,7 @@ fn word_vectors_are_taken_over() {
     let mut config = small();
     config.model.encoder.vectors = file.to_string_lossy().into_owned();
     let model = Classifier::new(config.clone(), &films()).unwrap();
-    let id = model.tokenizer.ids("great")[0] as usize;
+    let id = model.units.tokenizer().unwrap().ids("great")[0] as usize;
     let table = model.params.get(model.params.find("embedding.weight").unwrap());
     assert_eq!(table[id * 4..][..4], [1.0, 2.0, 3.0, 4.0]);
 
@@ -183,4 +198,86 @@ fn what_cannot_be_used_is_told() {
         model.examples(&[strange]).unwrap_err().to_string(),
         "the label on line 7 is \"odd\", but must be one the model has learnt: bad, good"
     );
+}
+
+/// Texts of which single words decide, and a word before them turns it round.
+fn opinions() -> Vec<Labelled> {
+    let kinds = [("fine", "good"), ("lovely", "good"), ("dull", "bad"), ("awful", "bad"), ("not fine", "bad"), ("not dull", "good")];
+    let fill = ["film", "the", "plot", "actors", "scene", "music"];
+    (0..120)
+        .map(|i: usize| {
+            let (says, label) = kinds[i % kinds.len()];
+            // Words that say nothing, whatever the label.
+            let word = |place: u32| fill[(i.wrapping_mul(0x9e37_79b1) >> (8 + 3 * place)) % 6];
+            let text = format!("{} {} {says} {}", word(0), word(1), word(2));
+            Labelled { text, label: label.into(), line: i + 1 }
+        })
+        .collect()
+}
+
+#[test]
+fn evidence_has_the_right_gradients() {
+    let rows = &opinions()[..6];
+    let mut model = Classifier::new(Config::evidence(rows.len()), rows).unwrap();
+    let mut x = 0.0f32;
+    for w in model.params.flat_mut() {
+        x += 0.7;
+        *w += 0.3 * x.sin();
+    }
+    check_gradient(&model.params, &model.learner(), &model.examples(rows).unwrap());
+}
+
+#[test]
+fn without_scores_the_evidence_is_logistic_regression_and_contributions_add_up() {
+    let rows = opinions();
+    let mut model = Classifier::new(Config::evidence(rows.len()), &rows).unwrap();
+    let Net::Evidence(net) = model.net.clone() else { panic!("the form is evidence") };
+    // The learnt half says the same as the regression, and has no scores of its own.
+    let (linear, bias) = (model.params.get(net.linear).to_vec(), model.params.get(net.linear_bias).to_vec());
+    for (row, weights) in model.params.get_mut(net.table).chunks_exact_mut(5).zip(linear.chunks_exact(2)) {
+        row[..2].copy_from_slice(weights);
+    }
+    model.params.get_mut(net.bias).iter_mut().zip(&bias).for_each(|(b, l)| *b = l / 0.2);
+    let regression = crate::model::linear::Linear { weights: linear, bias: bias.clone() };
+    for answer in model.answer(&["the film is not fine", "lovely music", "unheardof", ""]).unwrap() {
+        let Text::Evidence(text) = model.text(&answer.text) else { panic!("the form is evidence") };
+        let want = regression.logits(&text.vector().collect::<Vec<_>>());
+        let sums: Vec<f64> = (0..2).map(|c| bias[c] as f64 + answer.contributions.iter().map(|w| w[c] as f64).sum::<f64>()).collect();
+        sums.iter().zip(&want).for_each(|(got, want)| assert!((got - want).abs() < 1e-4, "{}: {sums:?} and {want:?}", answer.text));
+        let p = 1.0 / (1.0 + (want[1] - want[0]).exp());
+        assert!((answer.probabilities[0].1 as f64 - p).abs() < 1e-5);
+        assert_eq!(answer.attention[0].len(), answer.tokens.len());
+    }
+}
+
+#[test]
+fn evidence_learns_and_comes_back_from_its_folder() {
+    let rows = opinions();
+    let (train, test): (Vec<_>, Vec<_>) = rows.iter().cloned().partition(|r| r.line % 4 != 0);
+    let mut model = Classifier::new(Config::evidence(train.len()), &train).unwrap();
+    let examples = model.examples(&train).unwrap();
+    fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+    let right = |model: &Classifier| test.iter().filter(|r| model.answer(&[&r.text]).unwrap()[0].label == r.label).count();
+    assert_eq!(right(&model), test.len());
+    let folder = tempfile::tempdir().unwrap();
+    model.save_frame(folder.path()).unwrap();
+    weights::save(&model.params, &folder.path().join("model.safetensors")).unwrap();
+    let back = Classifier::load(folder.path()).unwrap();
+    assert_eq!(back.answer(&["not dull , fine"]).unwrap(), model.answer(&["not dull , fine"]).unwrap());
+    // What says something is looked at more than its share.
+    let answer = &model.answer(&["the plot awful scene"]).unwrap()[0];
+    assert_eq!((answer.label.as_str(), answer.attention[0].iter().sum::<f32>() > 0.999), ("bad", true));
+    assert!(answer.attention[0][2] > 0.25, "{:?}", answer.attention);
+}
+
+#[test]
+fn settings_of_the_other_form_are_refused() {
+    let wrong = |change: fn(&mut Config)| {
+        let mut config = Config::evidence(10);
+        change(&mut config);
+        config.check().unwrap_err().to_string()
+    };
+    assert!(wrong(|c| c.model.encoder.hidden = 7).contains("go with \"pooled\""));
+    assert!(wrong(|c| c.attention.heads = 2).starts_with("`model.form`"));
+    assert!(wrong(|c| c.model.unit_dropout = 1.0).starts_with("`model.unit_dropout`"));
 }

@@ -8,8 +8,9 @@ use crate::config::ConfigError;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 use crate::model::pooling::PoolingKind;
-use crate::model::{AttentionSection, UnitSection, need};
+use crate::model::{AttentionSection, UnitSection, check_format, need};
 use crate::text::UnitKind;
+use crate::text::read::TableFormat;
 use crate::train::TrainSettings;
 
 /// A whole recipe.
@@ -42,6 +43,9 @@ pub struct Data {
     pub dev: String,
     /// Whether a first column says which rows belong to one question.
     pub id_column: bool,
+    /// How the files are laid out.
+    #[serde(flatten)]
+    pub format: TableFormat,
 }
 
 /// `[model]` of a recipe.
@@ -91,7 +95,7 @@ impl Default for Config {
         Config {
             task: Task::Match,
             seed: 1,
-            data: Data { train: String::new(), dev: String::new(), id_column: false },
+            data: Data { train: String::new(), dev: String::new(), id_column: false, format: TableFormat::default() },
             text: UnitSection { units: UnitKind::Words, ..UnitSection::default() },
             model: Model {
                 encoder: EncoderSection::default(),
@@ -114,6 +118,7 @@ impl Config {
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
+        check_format(&self.data.format)?;
         let m = &self.model;
         m.encoder.check()?;
         let width = self.width();

@@ -105,6 +105,11 @@ impl Learner for MatchLearner {
         }
     }
 
+    fn measures(&self, _: &[Example]) -> Vec<&'static str> {
+        let of_loss: &[&str] = if self.loss == Loss::CrossEntropy { &["loss"] } else { &[] };
+        [&["map", "mrr"][..], of_loss].concat()
+    }
+
     /// `map` and `mrr` over the questions that have a right answer, and for cross-entropy `loss`.
     fn measure(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Measure>> {
         let found = decide(&self.net, params, examples)?;

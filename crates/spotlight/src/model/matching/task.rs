@@ -10,7 +10,7 @@ use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, units
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
-use crate::text::read::{question_groups, questions};
+use crate::text::read::{Examples, Table, question_groups};
 use crate::text::{Fault, Line, Place, Question, TextError};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
@@ -35,8 +35,8 @@ fn asked(path: &Path, line: &Line, id_column: bool) -> Result<Question, TextErro
     let (expected, found) = (skip + 2, fields.len());
     if found < expected || found > expected + 1 {
         let fault = match found < expected {
-            true => Fault::MissingColumn { expected, found, names },
-            false => Fault::ExtraColumn { expected, found, names },
+            true => Fault::MissingColumn { expected, found, names, separator: '\t' },
+            false => Fault::ExtraColumn { expected, found, names, separator: '\t' },
         };
         return Err(TextError::At { place: Place { path: path.to_path_buf(), line: line.number, column: None }, fault: Box::new(fault) });
     }
@@ -68,17 +68,18 @@ impl Model for Matcher {
     type Row = Question;
     type Learner = MatchLearner;
 
-    fn read(path: &Path, config: &Config) -> Result<Vec<Question>> {
-        Ok(questions(path, config.data.id_column)?)
+    fn read(path: &Path, config: &Config) -> Result<Examples<Question>> {
+        Ok(Table::open(path, &config.data.format)?.questions(config.data.id_column)?)
     }
 
     fn key(row: &Question) -> String {
         row.id.clone().unwrap_or_else(|| row.question.clone())
     }
 
-    fn choose(rows: &[Question]) -> Chosen<Config> {
+    fn choose(rows: &[Question], _: &[String]) -> Result<Chosen<Config>> {
         let guess = guess_units(rows.iter().map(|q| &q.answer));
-        Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes: vec![format!("units: {}", guess.reason)] }
+        let notes = vec![format!("units: {}", guess.reason)];
+        Ok(Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes })
     }
 
     fn new(config: Config, rows: &[Question]) -> Result<Self> {
@@ -159,7 +160,8 @@ impl Model for Matcher {
     /// Candidates are ranked, so all lines are read before the first is answered.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         let NamedLines { path, lines } = input.lines()?;
-        let rows = lines.map(|line| asked(&path, &line?, self.config.data.id_column)).collect::<Result<Vec<Question>, TextError>>()?;
+        let rows =
+            lines.all()?.iter().map(|line| asked(&path, line, self.config.data.id_column)).collect::<Result<Vec<Question>, TextError>>()?;
         let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
         Ok(all_at_once(if options.unranked { answers } else { ranked(&rows, answers) }))
     }

@@ -7,9 +7,10 @@ use crate::config::ConfigError;
 use crate::decoder::{Coverage, DecoderConfig, Order};
 use crate::encoder::EncoderConfig;
 use crate::model::folder::Task;
-use crate::model::{AttentionSection, UnitSection};
+use crate::model::{AttentionSection, UnitSection, check_format};
 use crate::nn::RnnConfig;
 use crate::search::SearchOptions;
+use crate::text::read::TableFormat;
 use crate::text::{Pair, UnitKind};
 use crate::train::TrainSettings;
 use crate::{Cell, Result};
@@ -48,6 +49,9 @@ pub struct Data {
     pub features: bool,
     /// Whether rows with the same source give it several right answers, as a dictionary does. If not, every row is measured on its own, as in running text.
     pub alternatives: bool,
+    /// How the files are laid out.
+    #[serde(flatten)]
+    pub format: TableFormat,
 }
 
 /// `[model]` of a recipe.
@@ -145,7 +149,7 @@ impl Default for Config {
         Config {
             task: Task::Seq2seq,
             seed: 1,
-            data: Data { train: String::new(), dev: String::new(), features: false, alternatives: true },
+            data: Data { train: String::new(), dev: String::new(), features: false, alternatives: true, format: TableFormat::default() },
             source: UnitSection::default(),
             target: UnitSection::default(),
             model: Model {
@@ -178,6 +182,7 @@ impl Config {
             if right { Ok(()) } else { Err(ConfigError::Value { key: key.into(), problem }) }
         };
         self.train.check()?;
+        check_format(&self.data.format)?;
         let m = &self.model;
         let sizes =
             [("embedding", m.embedding), ("hidden", m.hidden), ("encoder_layers", m.encoder_layers), ("decoder_layers", m.decoder_layers)];

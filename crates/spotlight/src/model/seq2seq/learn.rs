@@ -104,6 +104,11 @@ impl Learner for Seq2SeqLearner {
         self.batch_loss(tape, &batch, self.smoothing, scale)
     }
 
+    fn measures(&self, _: &[Example]) -> Vec<&'static str> {
+        let of_texts: &[&str] = if self.target.kind() == UnitKind::Chars { &[] } else { &["bleu", "chrf"] };
+        [&["loss", "accuracy", "cer"][..], of_texts].concat()
+    }
+
     /// The loss of a target unit; then of greedy answers: `accuracy` (one of the references exactly), `cer` (edits for each grapheme cluster), and for words and
     /// subwords `bleu` and `chrf`.
     fn measure(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Measure>> {
@@ -137,12 +142,11 @@ pub fn text_measures(examples: &[Example], answers: &[String], units: UnitKind) 
     })?;
     let mut measures = vec![
         Measure::rising("accuracy", metrics::exact_match(&segments)),
-        Measure::falling("wer", 1.0 - metrics::exact_match(&segments)),
         Measure::falling("cer", metrics::edit_rate(&segments, Unit::Grapheme)),
     ];
     if units != UnitKind::Chars {
-        measures.push(Measure::rising("bleu", metrics::bleu(&segments, metrics::Tokenizer::V13a).score));
-        measures.push(Measure::rising("chrf", metrics::chrf(&segments).score));
+        measures.push(Measure::rising("bleu", metrics::bleu(&segments, metrics::Tokenizer::V13a).score).up_to(100.0));
+        measures.push(Measure::rising("chrf", metrics::chrf(&segments).score).up_to(100.0));
     }
     Ok(measures)
 }

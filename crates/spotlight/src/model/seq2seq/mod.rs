@@ -75,13 +75,14 @@ impl Transducer {
         folder::save_config(path, &self.config)
     }
 
-    /// Reads a model's folder.
+    /// Reads a model's folder. A file that is not the one saved with the model is an error that names it.
     pub fn load(path: &Path) -> Result<Self> {
+        folder::check(path)?;
         let config: Config = resolve(&Config::default(), &folder::read_config(path)?, &[])?;
         config.check()?;
         let vocabularies = Vocabularies::load(&config, path)?;
         let mut model = Self::with_vocabularies(config, vocabularies, Params::blank())?;
-        weights::load(&mut model.params, &path.join("model.safetensors"))?;
+        weights::load(&mut model.params, &path.join(folder::WEIGHTS))?;
         Ok(model)
     }
 

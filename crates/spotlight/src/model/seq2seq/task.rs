@@ -12,7 +12,7 @@ use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
-use crate::text::read::{ThirdColumn, pairs, source_of};
+use crate::text::read::{Examples, Table, ThirdColumn, source_of};
 use crate::text::{Pair, UnitKind};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
@@ -63,16 +63,16 @@ impl Model for Transducer {
     type Learner = Seq2SeqLearner;
 
     /// Whether there are features is seen in the first line, unless the settings want them.
-    fn read(path: &Path, config: &Config) -> Result<Vec<Pair>> {
+    fn read(path: &Path, config: &Config) -> Result<Examples<Pair>> {
         let third = if config.data.features { ThirdColumn::Features } else { ThirdColumn::AsFirstLine };
-        Ok(pairs(path, third)?)
+        Ok(Table::open(path, &config.data.format)?.pairs(third)?)
     }
 
     fn key(row: &Pair) -> String {
         format!("{}\t{}", row.source, row.features.as_deref().unwrap_or_default())
     }
 
-    fn choose(rows: &[Pair]) -> Chosen<Config> {
+    fn choose(rows: &[Pair], _: &[String]) -> Result<Chosen<Config>> {
         let mut config = Config::default();
         let [source, target] = [guess_units(rows.iter().map(|p| &p.source)), guess_units(rows.iter().map(|p| &p.target))];
         let mut notes = vec![format!("source units: {}", source.reason), format!("target units: {}", target.reason)];
@@ -96,7 +96,7 @@ impl Model for Transducer {
             t.epochs,
             grouped(t.batch)
         ));
-        Chosen { config, notes }
+        Ok(Chosen { config, notes })
     }
 
     fn new(config: Config, rows: &[Pair]) -> Result<Self> {

@@ -43,7 +43,7 @@ fn reverser(changes: &[&str]) -> Transducer {
 fn gradients_of_every_kind_of_model() {
     let pairs = [pair("abca", "cb", 1), pair("b", "", 2), pair("cab", "abcab", 3)];
     let one_way = "model.bidirectional=false";
-    let variants: [&[&str]; 25] = [
+    let variants: [&[&str]; 30] = [
         &[],
         &["model.cell=rnn"],
         &["model.cell=lstm", "model.encoder_layers=2", "model.decoder_layers=2"],
@@ -68,6 +68,11 @@ fn gradients_of_every_kind_of_model() {
         &["model.softmax=local-m", "model.half_width=1"],
         &["model.softmax=local-p", "model.half_width=1", "model.order=luong"],
         &["model.softmax=monotonic"],
+        &["attention.normalised=true", "attention.temperature=0.5"],
+        &["attention.score=location", "attention.filters=2", "attention.filter_width=3"],
+        &["attention.keys=3", "attention.values=6", "attention.heads=2"],
+        &["attention.keys=4", "attention.score=dot", "model.order=luong"],
+        &["attention.heads=2", "attention.softmax=local-p", "attention.half_width=2", "attention.centre=2"],
         &["model.scheduled_sampling=0.5", "train.smoothing=0.1"],
     ];
     for changes in variants {

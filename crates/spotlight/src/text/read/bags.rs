@@ -1,11 +1,15 @@
 //! Bags: sets of rows of numbers with one label each, from a CSV file.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 use std::path::Path;
 
-use csv::{ReaderBuilder, StringRecord};
-
-use crate::text::{Fault, Line, Lines, TextError};
+use super::columns::{Columns, Kind};
+use super::examples::{Blanks, Examples, Note};
+use super::format::{Header, TableFormat};
+use super::rows::{Row, Rows};
+use super::table::Table;
+use crate::text::{Fault, TextError};
 
 /// Rows of numbers that belong together, and the label of all of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,8 +40,7 @@ impl Default for BagColumns {
     }
 }
 
-/// Reads bags. The rows of a bag may stand anywhere in the file; bags come in the order of their first rows. A first line in
-/// which no field is a number, apart from label and bag, is taken for a header.
+/// Reads bags from a CSV file. Unlike [`Table::bags`], it takes a blank line for an error.
 ///
 /// ```no_run
 /// use spotlight::text::read::{BagColumns, bags};
@@ -47,141 +50,148 @@ impl Default for BagColumns {
 /// # Ok::<(), spotlight::text::TextError>(())
 /// ```
 pub fn bags(path: impl AsRef<Path>, columns: BagColumns) -> Result<Vec<Bag>, TextError> {
-    let path = path.as_ref();
-    let mut bags: Vec<Bag> = Vec::new();
-    let mut bag_of_id: HashMap<String, usize> = HashMap::new();
-    let mut layout: Option<Layout> = None;
-    for line in Lines::open(path)? {
-        let row = CsvRow::new(path, &line?)?;
-        let layout = match &layout {
-            Some(layout) => layout,
-            None => {
-                let layout = layout.insert(Layout::new(columns, &row)?);
-                if layout.is_header(&row.record) {
-                    continue;
-                }
-                layout
-            }
-        };
-        let (label, id, numbers) = layout.take_apart(&row)?;
-        let next = bags.len();
-        let position = id.as_ref().map_or(next, |id| *bag_of_id.entry(id.clone()).or_insert(next));
-        if position == next {
-            let id = id.unwrap_or_else(|| row.line.to_string());
-            bags.push(Bag { id, label, rows: vec![numbers], line: row.line });
-            continue;
-        }
-        let bag = &mut bags[position];
-        if bag.label != label {
-            let (bag, before, line_before) = (bag.id.clone(), bag.label.clone(), bag.line);
-            return Err(row.fault(layout.label, Fault::ConflictingLabels { bag, found: label, before, line_before }));
-        }
-        bag.rows.push(numbers);
-    }
-    if bags.is_empty() {
-        return Err(TextError::EmptyFile { path: path.to_owned(), expected: "CSV rows: label, bag, numbers" });
-    }
-    Ok(bags)
+    Table::open(path, &TableFormat::unlimited())?.bags(columns)?.whole()
 }
+
+impl<R: BufRead> Table<R> {
+    /// Reads bags. The rows of a bag may stand anywhere in the file; bags come in the order of their first rows. Unless the format says whether there is a header, a
+    /// first line in which no field is a number, apart from label and bag, is taken for one.
+    ///
+    /// If the format asks for columns, they are label, bag (unless every row is a bag of its own) and, if there are more of them, the numbers to read.
+    pub fn bags(self, columns: BagColumns) -> Result<Examples<Bag>, TextError> {
+        let format = self.format;
+        format.check()?;
+        let path = self.lines.path().to_owned();
+        let mut rows = Rows::new(self.lines, format.shape(&path, ',')?);
+        let mut bags: Vec<Bag> = Vec::new();
+        let mut bag_of_id: HashMap<String, usize> = HashMap::new();
+        let (mut layout, mut notes, mut blanks): (Option<Layout>, _, _) = (None, Vec::new(), Blanks::default());
+        while let Some(row) = rows.next() {
+            let row = row?;
+            if row.is_blank() {
+                blanks.add(row.line);
+                continue;
+            }
+            blanks.settle();
+            let layout = match &layout {
+                Some(layout) => layout,
+                None => {
+                    if row.fields.len() == 1
+                        && let Some(fault) = rows.other_separator(&row, 0)
+                    {
+                        return Err(row.fault(&path, 0, fault));
+                    }
+                    let (chosen, named) = Columns::settle(&format, &path, &row, &NUMBERS)?;
+                    let layout = layout.insert(Layout::new(&path, columns, &chosen, &row)?);
+                    if named {
+                        continue;
+                    }
+                    if format.header == Header::Auto && layout.is_header(&row) {
+                        notes.push(Note::Header { path: path.clone(), line: row.line });
+                        continue;
+                    }
+                    layout
+                }
+            };
+            let (label, id, numbers) = layout.take_apart(&path, &row)?;
+            let next = bags.len();
+            let position = id.as_ref().map_or(next, |id| *bag_of_id.entry(id.clone()).or_insert(next));
+            if position == next {
+                let id = id.unwrap_or_else(|| row.line.to_string());
+                bags.push(Bag { id, label, rows: vec![numbers], line: row.line });
+                continue;
+            }
+            let bag = &mut bags[position];
+            if bag.label != label {
+                let (bag, before, line_before) = (bag.id.clone(), bag.label.clone(), bag.line);
+                return Err(row.fault(&path, layout.label, Fault::ConflictingLabels { bag, found: label, before, line_before }));
+            }
+            bag.rows.push(numbers);
+        }
+        if bags.is_empty() {
+            return Err(TextError::EmptyFile { path, expected: "CSV rows: label, bag, numbers" });
+        }
+        notes.extend(blanks.note(&path));
+        Ok(Examples { examples: bags, notes })
+    }
+}
+
+/// Any names are good for columns of numbers, so none are known.
+static NUMBERS: Kind = Kind { names: "label, bag, numbers", roles: &[] };
 
 /// Which field of a row is what; the first row decides how many there are.
 struct Layout {
     label: usize,
     bag: Option<usize>,
+    numbers: Vec<usize>,
     width: usize,
 }
 
 impl Layout {
-    fn new(columns: BagColumns, row: &CsvRow<'_>) -> Result<Self, TextError> {
-        let width = row.record.len();
-        let field = |column: isize| {
-            let field = if column < 0 { width.checked_add_signed(column) } else { usize::try_from(column).ok() };
-            field.filter(|&field| field < width)
+    fn new(path: &Path, columns: BagColumns, chosen: &Columns, row: &Row) -> Result<Self, TextError> {
+        let width = row.fields.len();
+        let with_bag = usize::from(columns.bag.is_some());
+        let (label, bag, numbers) = match chosen.chosen(path, row)? {
+            Some(fields) => {
+                let Some((&[label, ref bag @ ..], numbers)) = fields.split_at_checked(1 + with_bag) else {
+                    let problem =
+                        "bags need the columns of the label and of the bag; if every row is a bag of its own, set data.single_rows";
+                    return Err(TextError::Format { key: "columns", problem: problem.into() });
+                };
+                (label, bag.first().copied(), numbers.to_vec())
+            }
+            None => {
+                let names = if columns.bag.is_some() { "label, bag and numbers" } else { "label and numbers" };
+                // One label, perhaps a bag, and at least one number.
+                let least = 2 + with_bag;
+                let field = |column: isize| {
+                    let field = if column < 0 { width.checked_add_signed(column) } else { usize::try_from(column).ok() };
+                    let farthest = if column < 0 { column.unsigned_abs() } else { column as usize + 1 };
+                    let too_few = || row.fault(path, 0, Fault::TooFewFields { expected: farthest.max(least), found: width, names });
+                    field.filter(|&field| field < width && width >= least).ok_or_else(too_few)
+                };
+                (field(columns.label)?, columns.bag.map(field).transpose()?, Vec::new())
+            }
         };
-        let names = if columns.bag.is_some() { "label, bag and numbers" } else { "label and numbers" };
-        // One label, perhaps a bag, and at least one number.
-        let least = 2 + usize::from(columns.bag.is_some());
-        let too_few = |expected: usize| row.fault(0, Fault::TooFewFields { expected, found: width, names });
-        let farthest = |column: isize| {
-            if column < 0 { column.unsigned_abs() } else { column as usize + 1 }
+        let numbers = match numbers.is_empty() {
+            true => (0..width).filter(|&field| field != label && Some(field) != bag).collect(),
+            false => numbers,
         };
-        let label = field(columns.label).ok_or_else(|| too_few(farthest(columns.label).max(least)))?;
-        let bag = match columns.bag {
-            Some(column) => Some(field(column).ok_or_else(|| too_few(farthest(column).max(least)))?),
-            None => None,
-        };
-        if width < least {
-            return Err(too_few(least));
-        }
-        Ok(Self { label, bag, width })
+        Ok(Self { label, bag, numbers, width })
     }
 
-    fn number_fields(&self) -> impl Iterator<Item = usize> {
-        (0..self.width).filter(|&field| field != self.label && Some(field) != self.bag)
-    }
-
-    fn is_header(&self, record: &StringRecord) -> bool {
-        self.number_fields().all(|field| {
-            let text = record[field].trim();
+    fn is_header(&self, row: &Row) -> bool {
+        self.numbers.iter().all(|&field| {
+            let text = row.trimmed(field);
             // An empty first field or "NaN" is a missing value of a first row rather than a name.
             !text.is_empty() && text.parse::<f32>().is_err()
         })
     }
 
     /// Label, bag and numbers of a row.
-    fn take_apart(&self, row: &CsvRow<'_>) -> Result<(String, Option<String>, Vec<f32>), TextError> {
-        let found = row.record.len();
+    fn take_apart(&self, path: &Path, row: &Row) -> Result<(String, Option<String>, Vec<f32>), TextError> {
+        let found = row.fields.len();
         if found != self.width {
-            return Err(row.fault(found.min(self.width), Fault::RaggedRow { expected: self.width, found }));
+            return Err(row.fault(path, found.min(self.width), Fault::RaggedRow { expected: self.width, found }));
         }
-        let label = row.filled(self.label, "label")?;
-        let bag = self.bag.map(|bag| row.filled(bag, "bag")).transpose()?;
-        let numbers = self.number_fields().map(|field| row.number(field)).collect::<Result<_, _>>()?;
+        let filled = |field: usize, name: &'static str| match row.trimmed(field) {
+            "" => Err(row.fault(path, field, Fault::EmptyColumn { name })),
+            text => Ok(text.to_owned()),
+        };
+        let label = filled(self.label, "label")?;
+        let bag = self.bag.map(|bag| filled(bag, "bag")).transpose()?;
+        let numbers = self.numbers.iter().map(|&field| number(path, row, field)).collect::<Result<_, _>>()?;
         Ok((label, bag, numbers))
     }
 }
 
-struct CsvRow<'a> {
-    path: &'a Path,
-    line: usize,
-    record: StringRecord,
-}
-
-impl<'a> CsvRow<'a> {
-    /// Splits one line into fields. A quoted field may hold commas but not line ends, which no label, bag or number needs;
-    /// so that every line of the file is a row and errors can name it.
-    fn new(path: &'a Path, line: &Line) -> Result<Self, TextError> {
-        if line.text.trim().is_empty() {
-            return Err(TextError::at(path, line.number, None, Fault::EmptyLine));
-        }
-        let mut reader = ReaderBuilder::new().has_headers(false).from_reader(line.text.as_bytes());
-        let mut record = StringRecord::new();
-        reader
-            .read_record(&mut record)
-            .map_err(|error| TextError::at(path, line.number, None, Fault::BadCsv { reason: error.to_string() }))?;
-        Ok(Self { path, line: line.number, record })
-    }
-
-    fn filled(&self, field: usize, name: &'static str) -> Result<String, TextError> {
-        match self.record[field].trim() {
-            "" => Err(self.fault(field, Fault::EmptyColumn { name })),
-            text => Ok(text.to_owned()),
-        }
-    }
-
-    fn number(&self, field: usize) -> Result<f32, TextError> {
-        let text = &self.record[field];
-        match text.trim().parse::<f32>() {
-            Ok(number) if number.is_finite() => Ok(number),
-            Ok(_) => Err(self.fault(field, Fault::NotFinite { field: field + 1, found: text.to_owned() })),
-            Err(_) => Err(self.fault(field, Fault::NotANumber { field: field + 1, found: text.to_owned() })),
-        }
-    }
-
-    /// An error at the first byte of a field (quotes before it are not counted).
-    fn fault(&self, field: usize, fault: Fault) -> TextError {
-        let before: usize = self.record.iter().take(field).map(|field| field.len() + 1).sum();
-        TextError::at(self.path, self.line, before + 1, fault)
+fn number(path: &Path, row: &Row, field: usize) -> Result<f32, TextError> {
+    let text = &row.fields[field].text;
+    let found = || text.chars().take(40).collect();
+    match text.trim().parse::<f32>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(_) => Err(row.fault(path, field, Fault::NotFinite { field: field + 1, found: found() })),
+        Err(_) => Err(row.fault(path, field, Fault::NotANumber { field: field + 1, found: found() })),
     }
 }
 
@@ -234,7 +244,7 @@ mod tests {
             ("1,a,NaN\n", "bags.csv:1:5: expected a finite number in field 3, found \"NaN\""),
             ("1,a,1,inf\n", "bags.csv:1:7: expected a finite number in field 4"),
             ("1,a,\n", "bags.csv:1:5: expected a number in field 3, found \"\""),
-            ("1,a,1,2\n1,a,1\n", "bags.csv:2:7: expected 4 fields as in the rows before, found 3"),
+            ("1,a,1,2\n1,a,1\n", "bags.csv:2:6: expected 4 fields as in the rows before, found 3"),
             ("1,a,1\n1,a,1,2\n", "bags.csv:2:7: expected 3 fields as in the rows before, found 4"),
             ("1,a,1\n0,a,2\n", "bags.csv:2:1: bag \"a\" has label \"0\" here but \"1\" on line 1"),
             ("1,a\n", "bags.csv:1:1: expected at least 3 fields (label, bag and numbers), found 2"),
@@ -245,7 +255,45 @@ mod tests {
             let error = read(contents, BagColumns::default()).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
         }
+        let error = read("1;a;1\n0;b;2\n", BagColumns::default()).unwrap_err();
+        assert!(
+            error.starts_with("bags.csv:1:1: expected columns apart by a comma, found none, but 3 columns apart by a semicolon"),
+            "{error}"
+        );
         let error = read("1,a,1\n", BagColumns { label: -4, bag: None }).unwrap_err();
         assert!(error.starts_with("bags.csv:1:1: expected at least 4 fields (label and numbers), found 3"), "{error}");
+    }
+    fn formatted(contents: &str, format: &TableFormat, columns: BagColumns) -> Result<Examples<Bag>, String> {
+        Table::new(contents.as_bytes(), "bags.csv", format).bags(columns).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn columns_may_be_chosen_and_a_header_told() {
+        let file = "x,y,molecule,class\n1,2,a,musk\n\n3,4,b,other\n\n";
+        let by_name = TableFormat { columns: "class,molecule".into(), ..TableFormat::default() };
+        let found = formatted(file, &by_name, BagColumns::default()).unwrap();
+        assert_eq!(found.examples, [bag("a", "musk", &[&[1.0, 2.0]], 2), bag("b", "other", &[&[3.0, 4.0]], 4)]);
+        assert_eq!(found.notes.iter().map(Note::to_string).collect::<Vec<_>>(), ["bags.csv:3: a blank line, passed over"]);
+        let one_number = TableFormat { columns: "-1,3,2".into(), header: Header::Yes, ..TableFormat::default() };
+        assert_eq!(formatted(file, &one_number, BagColumns::default()).unwrap().examples[0], bag("a", "musk", &[&[2.0]], 2));
+        let rows =
+            formatted(file, &TableFormat { columns: "class,y".into(), ..TableFormat::default() }, BagColumns { label: 0, bag: None });
+        assert_eq!(rows.unwrap().examples[0], bag("2", "musk", &[&[2.0]], 2));
+
+        let lone = TableFormat { columns: "class".into(), ..TableFormat::default() };
+        assert!(
+            formatted(file, &lone, BagColumns::default()).unwrap_err().starts_with("data.columns: bags need the columns of the label and")
+        );
+        let header = "label,bag,x\n1,a,1\n";
+        assert_eq!(formatted(header, &TableFormat::default(), BagColumns::default()).unwrap().notes.len(), 1);
+        let no_header = TableFormat { header: Header::No, ..TableFormat::default() };
+        let error = formatted(header, &no_header, BagColumns::default()).unwrap_err();
+        assert!(error.starts_with("bags.csv:1:11: expected a number in field 3, found \"x\""), "{error}");
+    }
+
+    #[test]
+    fn places_count_quotes() {
+        let error = read("1,\"a, \"\"b\"\"\",x,2\n", BagColumns::default()).unwrap_err();
+        assert!(error.starts_with("bags.csv:1:14: expected a number in field 3"), "{error}");
     }
 }

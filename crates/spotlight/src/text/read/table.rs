@@ -1,9 +1,14 @@
-//! Tab-separated files: pairs, labelled texts, questions.
+//! Tables: pairs, labelled texts, questions.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
 
-use crate::text::{Fault, Line, Lines, TextError};
+use super::columns::{Columns, Kind, Role};
+use super::examples::{Blanks, Examples, Note, Tally};
+use super::format::TableFormat;
+use super::rows::{Row, Rows};
+use crate::text::{Fault, Lines, TextError};
 
 /// A source and its target, with features of the source if the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,71 +61,169 @@ pub enum ThirdColumn {
     Absent,
 }
 
-/// Reads pairs of source and target.
+/// A file of examples, or any other input, with its layout. Every reader of this module goes through it.
 ///
 /// ```no_run
-/// use spotlight::text::read::{ThirdColumn, pairs};
+/// use spotlight::text::read::{Table, TableFormat, ThirdColumn};
 ///
-/// for pair in pairs("train.tsv", ThirdColumn::AsFirstLine)? {
+/// let read = Table::open("train.tsv", &TableFormat::default())?.pairs(ThirdColumn::AsFirstLine)?;
+/// read.notes.iter().for_each(|note| eprintln!("note: {note}"));
+/// for pair in read.examples {
 ///     println!("{}: {} -> {}", pair.line, pair.source, pair.target);
 /// }
 /// # Ok::<(), spotlight::text::TextError>(())
 /// ```
-pub fn pairs(path: impl AsRef<Path>, third: ThirdColumn) -> Result<Vec<Pair>, TextError> {
-    const TWO: Columns = Columns { count: 2, names: "source, target" };
-    const THREE: Columns = Columns { count: 3, names: "source, target, features" };
-    let path = path.as_ref();
-    let mut columns = match third {
-        ThirdColumn::AsFirstLine => None,
-        ThirdColumn::Features => Some(THREE),
-        ThirdColumn::Absent => Some(TWO),
-    };
-    read_rows(path, "one pair per line: source, a tab, target", |line| {
-        let as_here = if line.text.matches('\t').count() == 2 { THREE } else { TWO };
-        let row = columns.get_or_insert(as_here).split(path, line)?;
-        Ok(Pair {
-            source: row.filled(0, "source")?,
-            target: row.text(1),
-            features: (row.fields.len() == 3).then(|| row.text(2)),
-            line: line.number,
-        })
-    })
+#[derive(Debug)]
+pub struct Table<R> {
+    pub(super) lines: Lines<R>,
+    pub(super) format: TableFormat,
 }
 
-/// Reads texts with their labels.
-pub fn labelled(path: impl AsRef<Path>) -> Result<Vec<Labelled>, TextError> {
-    const COLUMNS: Columns = Columns { count: 2, names: "text, label" };
-    let path = path.as_ref();
-    read_rows(path, "one example per line: text, a tab, label", |line| {
-        let row = COLUMNS.split(path, line)?;
-        Ok(Labelled { text: row.filled(0, "text")?, label: row.filled(1, "label")?.trim().to_owned(), line: line.number })
-    })
+impl Table<Box<dyn BufRead>> {
+    /// The table in a file, or in standard input for `-`. The file is read once, so it may be a pipe.
+    pub fn open(path: impl AsRef<Path>, format: &TableFormat) -> Result<Self, TextError> {
+        Ok(Self { lines: Lines::open_or_stdin(path)?, format: format.clone() })
+    }
 }
 
-/// Reads questions with candidate answers; with an `id_column`, it is the first.
-pub fn questions(path: impl AsRef<Path>, id_column: bool) -> Result<Vec<Question>, TextError> {
-    let (columns, skip) = match id_column {
-        true => (Columns { count: 4, names: "id, question, answer, 0 or 1" }, 1),
-        false => (Columns { count: 3, names: "question, answer, 0 or 1" }, 0),
-    };
-    let path = path.as_ref();
-    read_rows(path, "one candidate per line: question, a tab, answer, a tab, 0 or 1", |line| {
-        let row = columns.split(path, line)?;
-        let relevant = match row.fields[skip + 2].trim() {
-            "0" => false,
-            "1" => true,
-            found => {
-                return Err(row.fault(skip + 2, Fault::NotZeroOne { found: found.to_owned() }));
-            }
+impl<R: BufRead> Table<R> {
+    /// The table that `reader` gives; errors call it `path`, and its extension may say that it is CSV.
+    pub fn new(reader: R, path: impl Into<PathBuf>, format: &TableFormat) -> Self {
+        Self { lines: Lines::new(reader, path), format: format.clone() }
+    }
+
+    /// Reads pairs of source and target.
+    pub fn pairs(self, third: ThirdColumn) -> Result<Examples<Pair>, TextError> {
+        let kind = |columns: usize| match third {
+            ThirdColumn::AsFirstLine if columns == 3 => &THREE,
+            ThirdColumn::AsFirstLine | ThirdColumn::Absent => &TWO,
+            ThirdColumn::Features => &THREE,
         };
-        Ok(Question {
-            id: if id_column { Some(row.filled(0, "id")?) } else { None },
-            question: row.filled(skip, "question")?,
-            answer: row.filled(skip + 1, "answer")?,
-            relevant,
-            line: line.number,
+        self.examples(kind, "one pair per line: source, a tab, target", |row| {
+            Ok(Pair {
+                source: row.filled(0)?,
+                target: row.text(1)?,
+                features: if row.kind.roles.len() == 3 { Some(row.text(2)?) } else { None },
+                line: row.row.line,
+            })
         })
-    })
+    }
+
+    /// Reads texts with their labels.
+    pub fn labelled(self) -> Result<Examples<Labelled>, TextError> {
+        self.examples(
+            |_| &LABELLED,
+            "one example per line: text, a tab, label",
+            |row| Ok(Labelled { text: row.filled(0)?, label: row.filled(1)?.trim().to_owned(), line: row.row.line }),
+        )
+    }
+
+    /// Reads questions with candidate answers; with an `id_column`, it is the first.
+    pub fn questions(self, id_column: bool) -> Result<Examples<Question>, TextError> {
+        let (kind, skip) = if id_column { (&WITH_ID, 1) } else { (&QUESTIONS, 0) };
+        self.examples(
+            |_| kind,
+            "one candidate per line: question, a tab, answer, a tab, 0 or 1",
+            |row| {
+                let relevant = match row.text(skip + 2)?.trim() {
+                    "0" => false,
+                    "1" => true,
+                    found => return Err(row.fault(skip + 2, Fault::NotZeroOne { found: found.to_owned() })),
+                };
+                Ok(Question {
+                    id: if id_column { Some(row.filled(0)?) } else { None },
+                    question: row.filled(skip)?,
+                    answer: row.filled(skip + 1)?,
+                    relevant,
+                    line: row.row.line,
+                })
+            },
+        )
+    }
+
+    /// Applies `example` to every row. `kind` tells what is read from the number of columns; `expected` says it when there is nothing.
+    fn examples<T>(
+        self,
+        kind: impl Fn(usize) -> &'static Kind,
+        expected: &'static str,
+        mut example: impl FnMut(&Cells<'_>) -> Result<T, TextError>,
+    ) -> Result<Examples<T>, TextError> {
+        let format = self.format;
+        format.check()?;
+        let shape = format.shape(self.lines.path(), '\t')?;
+        let mut rows = Rows::new(self.lines, shape);
+        let path = rows.path().to_owned();
+        let (mut blanks, mut long, mut first_long) = (Blanks::default(), Tally::default(), None);
+        let mut settled: Option<(Columns, &'static Kind)> = None;
+        let mut examples = Vec::new();
+        while let Some(row) = rows.next() {
+            let row = match row {
+                Err(error) if error.is_too_long() => {
+                    long.add(error.line());
+                    first_long.get_or_insert(error);
+                    continue;
+                }
+                row => row?,
+            };
+            if row.is_blank() {
+                blanks.add(row.line);
+                continue;
+            }
+            blanks.settle();
+            let (columns, kind) = match &settled {
+                Some(settled) => settled,
+                None => {
+                    let asked = format.chosen_columns()?.len();
+                    let kind = kind(if asked > 0 { asked } else { row.fields.len() });
+                    let wanted = kind.roles.len();
+                    if asked > 0 && asked != wanted {
+                        let problem = format!("{asked} columns are named, but {wanted} are read: {}", kind.names);
+                        return Err(TextError::Format { key: "columns", problem });
+                    }
+                    if row.fields.len() == 1
+                        && let Some(fault) = rows.other_separator(&row, wanted)
+                    {
+                        return Err(row.fault(&path, 0, fault));
+                    }
+                    let (columns, is_header) = Columns::settle(&format, &path, &row, kind)?;
+                    let settled = settled.insert((columns, kind));
+                    if is_header {
+                        continue;
+                    }
+                    settled
+                }
+            };
+            let cells = Cells::new(&path, &row, columns, kind, shape.separator, format.longest)?;
+            match example(&cells) {
+                Err(error) if error.is_too_long() => {
+                    long.add(row.line);
+                    first_long.get_or_insert(error);
+                }
+                example => examples.push(example?),
+            }
+        }
+        if examples.is_empty() {
+            return Err(first_long.unwrap_or(TextError::EmptyFile { path, expected }));
+        }
+        let mut notes = Vec::from_iter(blanks.note(&path));
+        notes.extend(long.get().map(|(count, line)| Note::Long { path, count, line, limit: format.longest }));
+        Ok(Examples { examples, notes })
+    }
+}
+
+/// Reads pairs of source and target from a file of the usual layout. Unlike [`Table::pairs`], it takes a blank line for an error.
+pub fn pairs(path: impl AsRef<Path>, third: ThirdColumn) -> Result<Vec<Pair>, TextError> {
+    Table::open(path, &TableFormat::unlimited())?.pairs(third)?.whole()
+}
+
+/// Reads texts with their labels from a file of the usual layout. Unlike [`Table::labelled`], it takes a blank line for an error.
+pub fn labelled(path: impl AsRef<Path>) -> Result<Vec<Labelled>, TextError> {
+    Table::open(path, &TableFormat::unlimited())?.labelled()?.whole()
+}
+
+/// Reads questions with candidate answers from a file of the usual layout. Unlike [`Table::questions`], it takes a blank line for an error.
+pub fn questions(path: impl AsRef<Path>, id_column: bool) -> Result<Vec<Question>, TextError> {
+    Table::open(path, &TableFormat::unlimited())?.questions(id_column)?.whole()
 }
 
 /// The rows of each question, as positions among `rows`: those with the same id wherever they stand, or, without ids, those
@@ -142,103 +245,95 @@ pub fn question_groups(rows: &[Question]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// What is to be transduced: a line of input for prediction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceText {
-    /// The source; empty for an empty line.
-    pub source: String,
-    /// Its features, if the model has any.
-    pub features: Option<String>,
-}
-
-/// The source in a line of input for prediction. A file of pairs works too: its target is ignored.
-///
-/// | columns | without features | with features |
-/// |---|---|---|
-/// | 1 | source | an error, unless the line is empty |
-/// | 2 | source, target | source, features |
-/// | 3 | an error | source, target, features |
-pub fn source_of(path: &Path, line: &Line, with_features: bool) -> Result<SourceText, TextError> {
-    let fields: Vec<&str> = line.text.split('\t').collect();
-    let names = if with_features { "source, features" } else { "source" };
-    let features = match (fields.len(), with_features) {
-        (1 | 2, false) => None,
-        (1, true) if line.text.is_empty() => Some(""),
-        (2 | 3, true) => fields.last().copied(),
-        (found, _) => {
-            let expected = 1 + usize::from(with_features);
-            let fault = match found < expected {
-                true => Fault::MissingColumn { expected, found, names },
-                false => Fault::ExtraColumn { expected, found, names },
-            };
-            return Err(TextError::at(path, line.number, None, fault));
-        }
-    };
-    Ok(SourceText { source: fields[0].to_owned(), features: features.map(str::to_owned) })
-}
-
-/// Applies `example` to every line; an empty line or a file without lines is an error.
-fn read_rows<T>(path: &Path, expected: &'static str, mut example: impl FnMut(&Line) -> Result<T, TextError>) -> Result<Vec<T>, TextError> {
-    let mut examples = Vec::new();
-    for line in Lines::open(path)? {
-        let line = line?;
-        if line.text.trim().is_empty() {
-            return Err(TextError::at(path, line.number, None, Fault::EmptyLine));
-        }
-        examples.push(example(&line)?);
-    }
-    if examples.is_empty() {
-        return Err(TextError::EmptyFile { path: path.to_owned(), expected });
-    }
-    Ok(examples)
-}
-
-/// The columns a file should have.
-#[derive(Clone, Copy)]
-struct Columns {
-    count: usize,
-    names: &'static str,
-}
-
-impl Columns {
-    fn split<'a>(&self, path: &'a Path, line: &'a Line) -> Result<Row<'a>, TextError> {
-        let row = Row { path, line: line.number, fields: line.text.split('\t').collect() };
-        let &Self { count: expected, names } = self;
-        let found = row.fields.len();
-        if found < expected {
-            return Err(TextError::at(path, line.number, line.text.len() + 1, Fault::MissingColumn { expected, found, names }));
-        }
-        if found > expected {
-            return Err(row.fault(expected, Fault::ExtraColumn { expected, found, names }));
-        }
-        Ok(row)
-    }
-}
-
-struct Row<'a> {
+/// The cells of a row that a task reads.
+pub(super) struct Cells<'a> {
     path: &'a Path,
-    line: usize,
-    fields: Vec<&'a str>,
+    pub row: &'a Row,
+    pub kind: &'static Kind,
+    /// The field of each role; none if they stand as the task reads them.
+    fields: Option<Vec<usize>>,
+    longest: usize,
 }
 
-impl Row<'_> {
-    fn text(&self, field: usize) -> String {
-        self.fields[field].to_owned()
-    }
-
-    fn filled(&self, field: usize, name: &'static str) -> Result<String, TextError> {
-        if self.fields[field].trim().is_empty() {
-            return Err(self.fault(field, Fault::EmptyColumn { name }));
+impl<'a> Cells<'a> {
+    fn new(
+        path: &'a Path,
+        row: &'a Row,
+        columns: &Columns,
+        kind: &'static Kind,
+        separator: char,
+        longest: usize,
+    ) -> Result<Self, TextError> {
+        let fields = columns.chosen(path, row)?;
+        let (expected, found, names) = (kind.roles.len(), row.fields.len(), kind.names);
+        if fields.is_none() && found < expected {
+            return Err(row.fault(path, found, Fault::MissingColumn { expected, found, names, separator }));
         }
-        Ok(self.text(field))
+        if fields.is_none() && found > expected {
+            return Err(row.fault(path, expected, Fault::ExtraColumn { expected, found, names, separator }));
+        }
+        Ok(Self { path, row, kind, fields, longest })
     }
 
-    /// An error at the first byte of a field.
-    fn fault(&self, field: usize, fault: Fault) -> TextError {
-        let before: usize = self.fields[..field].iter().map(|field| field.len() + 1).sum();
-        TextError::at(self.path, self.line, before + 1, fault)
+    fn field(&self, role: usize) -> usize {
+        self.fields.as_ref().map_or(role, |fields| fields[role])
+    }
+
+    /// What stands in a column, unless it is too long.
+    fn text(&self, role: usize) -> Result<String, TextError> {
+        let text = &self.row.fields[self.field(role)].text;
+        check_length(text, self.kind.roles[role].name, self.longest).map_err(|fault| self.fault(role, fault))?;
+        Ok(text.clone())
+    }
+
+    /// What stands in a column that may not be empty.
+    fn filled(&self, role: usize) -> Result<String, TextError> {
+        let text = self.text(role)?;
+        if text.trim().is_empty() {
+            return Err(self.fault(role, Fault::EmptyColumn { name: self.kind.roles[role].name }));
+        }
+        Ok(text)
+    }
+
+    fn fault(&self, role: usize, fault: Fault) -> TextError {
+        self.row.fault(self.path, self.field(role), fault)
     }
 }
+
+/// A fault if a text is too long.
+pub(super) fn check_length(text: &str, name: &'static str, limit: usize) -> Result<(), Fault> {
+    // A text has at most as many characters as bytes, so most need no counting.
+    if text.len() <= limit {
+        return Ok(());
+    }
+    match text.chars().count() {
+        found if found > limit => Err(Fault::TooLong { name, found, limit }),
+        _ => Ok(()),
+    }
+}
+
+const SOURCE: Role = Role { name: "source", known: &["source", "src", "input", "word", "text", "sentence", "source_text"] };
+const TARGET: Role =
+    Role { name: "target", known: &["target", "tgt", "trg", "output", "translation", "pronunciation", "phonemes", "form", "target_text"] };
+const FEATURES: Role = Role { name: "features", known: &["features", "tags", "feats", "msd"] };
+const LABEL: Role =
+    Role { name: "label", known: &["label", "labels", "class", "category", "sentiment", "emotion", "target", "tag", "topic", "polarity"] };
+const TEXT: Role =
+    Role { name: "text", known: &["text", "sentence", "tweet", "review", "comment", "message", "content", "document", "title", "body"] };
+const ID: Role = Role { name: "id", known: &["id", "qid", "question_id", "questionid", "group"] };
+const QUESTION: Role = Role { name: "question", known: &["question", "query", "sentence1", "text1", "premise"] };
+const ANSWER: Role =
+    Role { name: "answer", known: &["answer", "candidate", "response", "sentence", "sentence2", "text2", "passage", "hypothesis"] };
+const MARK: Role =
+    Role { name: "mark of 0 or 1", known: &["label", "relevant", "relevance", "correct", "is_answer", "target", "score", "mark"] };
+
+pub(super) static TWO: Kind = Kind { names: "source, target", roles: &[SOURCE, TARGET] };
+static THREE: Kind = Kind { names: "source, target, features", roles: &[SOURCE, TARGET, FEATURES] };
+/// What is read to be transduced.
+pub(super) static SOURCES: Kind = Kind { names: "source, features", roles: &[SOURCE, FEATURES] };
+pub(super) static LABELLED: Kind = Kind { names: "text, label", roles: &[TEXT, LABEL] };
+pub(super) static QUESTIONS: Kind = Kind { names: "question, answer, 0 or 1", roles: &[QUESTION, ANSWER, MARK] };
+pub(super) static WITH_ID: Kind = Kind { names: "id, question, answer, 0 or 1", roles: &[ID, QUESTION, ANSWER, MARK] };
 
 #[cfg(test)]
 mod tests;

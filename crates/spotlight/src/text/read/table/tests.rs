@@ -1,5 +1,6 @@
 use super::*;
-use std::path::PathBuf;
+use crate::text::Line;
+use crate::text::read::{Header, source_of};
 
 fn file(contents: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -34,7 +35,7 @@ fn faults_of_pairs_have_a_place() {
     let cases: [(&[u8], &str); 9] = [
         (b"", " is empty: expected one pair per line: source, a tab, target"),
         (b"a\tb\n\nc\td\n", ":2: the line is empty"),
-        (b"a\tb\n\t\n", ":2: the line is empty"),
+        (b"a\tb\n\t\nc\td\n", ":2: the line is empty"),
         (b"a b\n", ":1:4: expected 2 tab-separated column(s): source, target; found 1"),
         (b"a\tb\nc\td\te\n", ":2:5: expected 2 tab-separated column(s): source, target; found 3"),
         (b"a\tb\tc\nd\te\n", ":2:4: expected 3 tab-separated column(s): source, target, features; found 2"),
@@ -103,4 +104,162 @@ fn input_for_prediction_is_a_source_or_a_whole_row() {
     assert_eq!(source_of("a\tb\tN", true), some("a", Some("N")));
     assert!(source_of("a", true).unwrap_err().starts_with("-:7: expected 2 tab-separated column(s): source, features; found 1"));
     assert!(source_of("a\tb\tN", false).unwrap_err().starts_with("-:7: expected 1 tab-separated column(s): source; found 3"));
+}
+
+fn format(separator: &str, header: Header, columns: &str) -> TableFormat {
+    TableFormat { separator: separator.into(), header, columns: columns.into(), ..TableFormat::default() }
+}
+
+/// Texts and labels, or the error.
+fn labels(name: &str, contents: impl AsRef<[u8]>, format: &TableFormat) -> Result<Vec<(String, String)>, String> {
+    let read = Table::new(contents.as_ref(), name, format).labelled().map_err(|error| error.to_string())?;
+    Ok(read.examples.into_iter().map(|e| (e.text, e.label)).collect())
+}
+
+fn own<const N: usize>(rows: [(&str, &str); N]) -> Result<Vec<(String, String)>, String> {
+    Ok(rows.map(|(text, label)| (text.to_owned(), label.to_owned())).into())
+}
+
+#[test]
+fn other_layouts_are_read_when_told() {
+    let default = TableFormat::default();
+    let expected = own([("so good, yes", "joy"), ("bad", "anger")]);
+    assert_eq!(labels("a.tsv", "so good, yes\tjoy\nbad\tanger\n", &default), expected);
+    assert_eq!(labels("a.csv", "\"so good, yes\",joy\r\nbad,anger\r\n", &default), expected);
+    assert_eq!(labels("a.txt", "so good, yes;joy\nbad;anger\n", &format(";", Header::Auto, "")), expected);
+    assert_eq!(labels("a.csv", "text,label\n\"so good, yes\",joy\nbad,anger", &format("", Header::Yes, "")), expected);
+    assert_eq!(labels("a.tsv", "joy\t7\tso good, yes\nanger\t8\tbad\n", &format("", Header::Auto, "-1,1")), expected);
+    assert_eq!(labels("a.csv", "mood,nr,said\njoy,7,\"so good, yes\"\nanger,8,bad", &format("", Header::Auto, "said,mood")), expected);
+    let utf16: Vec<u8> = "\u{FEFF}so good, yes\tjoy\r\nbad\tanger\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(labels("a.tsv", utf16, &default), expected);
+    // Quotes in a file of tabs are characters like any other.
+    assert_eq!(labels("a.tsv", "\"so\tjoy\n", &default), own([("\"so", "joy")]));
+}
+
+#[test]
+fn a_quoted_field_may_hold_line_ends() {
+    let default = TableFormat::default();
+    let file = "\"one\n\ntwo \"\"2\"\"\",joy\nthree,\n";
+    let error = labels("a.csv", file, &default).unwrap_err();
+    assert!(error.starts_with("a.csv:4:7: the label is empty"), "{error}");
+    assert_eq!(labels("a.csv", file.replace("three,", "three,x"), &default), own([("one\n\ntwo \"2\"", "joy"), ("three", "x")]));
+    let error = labels("a.csv", "a,joy\n\"one\ntwo\n\",\"joy\nb,joy\n", &default).unwrap_err();
+    assert!(error.starts_with("a.csv:4:3: a quote is opened here and not closed"), "{error}");
+}
+
+#[test]
+fn a_layout_that_was_not_told_is_recognised() {
+    let cases = [
+        (
+            "a.tsv",
+            "so good;joy\nbad;anger\n",
+            "a.tsv:1:1: expected columns apart by a tab, found none, but 2 columns apart by a semicolon on every line looked at; say --separator ';'",
+        ),
+        (
+            "a.tsv",
+            "\"so, so\",joy\nbad,anger\n",
+            "a.tsv:1:1: expected columns apart by a tab, found none, but 2 columns apart by a comma on every line looked at; say --separator ',' or call the file .csv",
+        ),
+        (
+            "a.csv",
+            "so good\tjoy\n",
+            "a.csv:1:1: expected columns apart by a comma, found none, but 2 columns apart by a tab on every line looked at; say --separator tab",
+        ),
+        ("a.tsv", "no separator, yes\nat all\n", "a.tsv:1:18: expected 2 tab-separated column(s): text, label; found 1"),
+        ("a.tsv", "Text\tlabel\nbad\tanger\n", "a.tsv:1:1: the line looks like a header: Text, label; if it is one, say --header"),
+        ("a.csv", "id,label,text\n1,bad,anger\n", "a.csv:1:1: the line looks like a header: id, label, text"),
+    ];
+    for (name, contents, expected) in cases {
+        let error = labels(name, contents, &TableFormat::default()).unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    let cases = [
+        (
+            format("", Header::Yes, ""),
+            "label,text\nanger,bad\n",
+            "a.csv:1:1: the header has label, text, but the columns are read as text, label; say which is which, as in --columns text,label",
+        ),
+        (format("", Header::Yes, "txt,label"), "label,text\n", "a.csv:1:1: no column is called \"txt\"; the header has label, text"),
+        (format("", Header::Auto, "3,1"), "a,b,c\nd,e\n", "a.csv:2:4: column 3 is asked for, but the line has 2"),
+        (format("", Header::Auto, "1,2,3"), "a,b,c\n", "data.columns: 3 columns are named, but 2 are read: text, label"),
+        (format("::", Header::Auto, ""), "a,b\n", "data.separator: \"::\" is not one character"),
+        (format("", Header::Yes, ""), "text,label\n", "a.csv is empty"),
+    ];
+    for (format, contents, expected) in cases {
+        let error = labels("a.csv", contents, &format).unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    // Told that it is an example, the line is one.
+    assert_eq!(labels("a.tsv", "text\tlabel\n", &format("", Header::No, "")), own([("text", "label")]));
+    let zeros: Vec<u8> = "so good\tjoy\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(labels("a.tsv", zeros, &TableFormat::default()).unwrap_err().starts_with("a.tsv:1: every other byte is zero"));
+}
+
+#[test]
+fn what_is_left_out_is_told_and_the_end_is_not() {
+    let file = "\na\tjoy\n\n \t \nbbbb\tjoy\nc\tjoy\n\n\n";
+    let format = TableFormat { longest: 3, ..TableFormat::default() };
+    let read = Table::new(file.as_bytes(), "a.tsv", &format).labelled().unwrap();
+    assert_eq!(read.examples.iter().map(|e| (e.text.as_str(), e.line)).collect::<Vec<_>>(), [("a", 2), ("c", 6)]);
+    let notes: Vec<String> = read.notes.iter().map(Note::to_string).collect();
+    let expected =
+        ["a.tsv:1: the first of 3 blank lines, passed over", "a.tsv:5: an example with more than 3 characters, left out (data.longest)"];
+    assert_eq!(notes, expected);
+    // Whatever a note tells is an error for who does not look at notes.
+    assert!(read.whole().unwrap_err().to_string().starts_with("a.tsv:1: the line is empty"));
+    let only_long = Table::new(&b"bbbb\tjoy\n"[..], "a.tsv", &format).labelled().unwrap_err().to_string();
+    assert!(only_long.starts_with("a.tsv:1:1: the text has 4 characters, more than data.longest = 3"), "{only_long}");
+    // Characters are counted, not bytes.
+    assert_eq!(Table::new("äöü\tü\n".as_bytes(), "a.tsv", &format).labelled().unwrap().notes, []);
+    // A line too long to be looked at is one of them.
+    let absurd = format!("a\tb\n{}\nc\td\n", "x".repeat(1_000_001));
+    let read = Table::new(absurd.as_bytes(), "a.tsv", &TableFormat::default()).labelled().unwrap();
+    assert_eq!((read.examples.len(), read.notes.len()), (2, 1));
+}
+
+#[test]
+fn pairs_take_as_many_columns_as_are_asked_for() {
+    let read = |columns: &str, third| {
+        let pairs = Table::new(&b"N\ta\tb\nV\tc\td\n"[..], "a.tsv", &format("", Header::Auto, columns)).pairs(third);
+        pairs.map(|read| (read.examples[0].source.clone(), read.examples[0].features.clone())).map_err(|error| error.to_string())
+    };
+    assert_eq!(read("2,3", ThirdColumn::AsFirstLine), Ok(("a".into(), None)));
+    assert_eq!(read("2,3,1", ThirdColumn::AsFirstLine), Ok(("a".into(), Some("N".into()))));
+    assert!(read("2,3", ThirdColumn::Features).unwrap_err().starts_with("data.columns: 2 columns are named, but 3 are read"));
+}
+
+#[test]
+fn lines_to_answer_are_results_of_their_own() {
+    let texts = |name: &str, contents: &[u8], format: &TableFormat| -> Vec<Result<(String, usize), String>> {
+        let texts = Table::new(contents, name, format).texts().unwrap();
+        texts.map(|text| text.map(|text| (text.text, text.line)).map_err(|error| error.to_string())).collect()
+    };
+    let some = |text: &str, line: usize| Ok((text.to_owned(), line));
+    let found = texts("-", b"a, b\tjoy\n\nc\xFF\ndddd\n", &TableFormat { longest: 4, ..TableFormat::default() });
+    assert_eq!((&found[0], &found[1], &found[3]), (&some("a, b", 1), &some("", 2), &some("dddd", 4)));
+    assert!(found[2].as_ref().unwrap_err().starts_with("-:3:2: byte 0xFF"));
+    assert_eq!(texts("a.csv", b"label,said\njoy,\"a, b\"\n", &format("", Header::Auto, "said")), [some("a, b", 2)]);
+    // A line that looks like a header is one bad line; a name that is not there is the end.
+    let suspect = texts("a.csv", b"text,label\na,joy\n", &TableFormat::default());
+    assert!(suspect[0].as_ref().unwrap_err().contains("looks like a header"));
+    assert_eq!(suspect[1..], [some("a", 2)]);
+    let unknown = texts("a.csv", b"text,label\na,joy\n", &format("", Header::Auto, "said"));
+    assert!(unknown.len() == 1 && unknown[0].as_ref().unwrap_err().contains("no column is called"), "{unknown:?}");
+    // One word is a text, whatever it says.
+    assert_eq!(texts("-", b"text\n", &TableFormat::default()), [some("text", 1)]);
+}
+
+#[test]
+fn candidates_may_have_a_mark_or_none() {
+    let read = |contents: &str, id_column| -> Vec<Result<(Option<String>, String, String), String>> {
+        let rows = Table::new(contents.as_bytes(), "-", &TableFormat::default()).candidates(id_column).unwrap();
+        rows.map(|row| row.map(|q| (q.id, q.question, q.answer)).map_err(|error| error.to_string())).collect()
+    };
+    let row = |id: Option<&str>| Ok((id.map(str::to_owned), "who ?".to_owned(), "me".to_owned()));
+    assert_eq!(read("who ?\tme\nwho ?\tme\t1\n", false), [row(None), row(None)]);
+    assert_eq!(read("7\twho ?\tme\n7\twho ?\tme\t1\n", true), [row(Some("7")), row(Some("7"))]);
+    assert!(
+        read("who ?\n", false)[0].as_ref().unwrap_err().starts_with("-:1:6: expected 2 tab-separated column(s): question, answer; found 1")
+    );
+    assert!(read("a\tb\tc\td\n", false)[0].as_ref().unwrap_err().starts_with("-:1:7: expected 2 tab-separated column(s)"));
 }

@@ -1,0 +1,160 @@
+//! A model's folder: which files it holds, who may write there, and how far its run has got.
+//!
+//! A training run goes through these steps, and a kill at any moment leaves a folder that the next command understands:
+//!
+//! 1. [`claim`] looks whether the folder may be used (empty, or with `force` a model of ours) and locks it. Nothing but the lock is written.
+//! 2. [`Claim::begin`] writes what a model is before it has learnt: settings and vocabularies. They are made in a folder inside the folder and moved when all are
+//!    whole, `config.toml` last: a folder with it has begun, one without has not.
+//! 3. The run keeps its best weights, its course and its checkpoint there, through [`ModelFolder`].
+//! 4. At the end `run.json` says so. A run that fails before it has anything to keep takes away what it made.
+//!
+//! [`resume`] takes the place of 1 and 2 for a run that was interrupted. `files.json` (see [`Manifest`]) says which files are ours and what they should hold;
+//! [`check`] compares. Folders from before these files were written can be read, resumed and replaced as well.
+//!
+//! ```
+//! use spotlight::folder::{self, State};
+//!
+//! let place = tempfile::tempdir().unwrap();
+//! let path = place.path().join("model");
+//! let claim = folder::claim(&path, false)?;
+//! // A second one is told who was first.
+//! assert!(folder::claim(&path, false).unwrap_err().to_string().contains("is being written by process"));
+//! drop(claim);
+//! assert!(!path.exists());
+//!
+//! // A folder with something else in it is not ours.
+//! std::fs::write(place.path().join("thesis.txt"), "1 Introduction").unwrap();
+//! assert!(folder::claim(place.path(), false).unwrap_err().to_string().contains("thesis.txt"));
+//! assert_eq!(folder::state(place.path())?, State::Empty);
+//! # Ok::<(), spotlight::Error>(())
+//! ```
+
+mod claim;
+mod clock;
+mod error;
+mod lock;
+mod manifest;
+mod record;
+mod sha256;
+mod survey;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+pub use claim::{Claim, ModelFolder, claim, resume};
+pub use error::FolderError;
+pub use lock::{Holder, held_by};
+pub use manifest::{Entry, Manifest};
+pub use record::{Record, Stage};
+pub use survey::{State, state};
+
+use crate::config::ConfigError;
+pub use crate::model::Task;
+use crate::weights::write_whole;
+use crate::{Error, Result};
+
+/// All settings, resolved.
+pub const CONFIG: &str = "config.toml";
+/// The weights of the best model.
+pub const WEIGHTS: &str = "model.safetensors";
+/// One line an evaluation.
+pub const METRICS: &str = "metrics.jsonl";
+/// How far the run has got; see [`Record`].
+pub const RECORD: &str = "run.json";
+/// Which files are ours; see [`Manifest`].
+pub const MANIFEST: &str = "files.json";
+/// What was said while training.
+pub const LOG: &str = "log.txt";
+/// What an audit of the attention found.
+pub const AUDIT: &str = "audit.json";
+/// How probabilities are calibrated.
+pub const CALIBRATION: &str = "calibration.toml";
+/// Who writes there now.
+pub const LOCK: &str = "lock";
+/// The folder of what a run goes on from.
+pub const CHECKPOINT: &str = "checkpoint";
+/// The one file in it.
+const CHECKPOINT_FILE: &str = "state.safetensors";
+/// Where the files of a new model are made before they are moved.
+const STAGING: &str = ".spotlight-start";
+
+/// Names that every kind of model uses or may use. With the names of [`frame_names`], folders `fold-1`, `fold-2`, ... and what is left of a file that was being
+/// written (its name and `.partial` or `.tmp`), these are all the names a model's folder may hold.
+pub const COMMON_NAMES: [&str; 10] = [CONFIG, WEIGHTS, METRICS, RECORD, MANIFEST, LOG, AUDIT, CALIBRATION, LOCK, CHECKPOINT];
+
+/// Names of the files that make a model of this kind, beside [`COMMON_NAMES`].
+pub fn frame_names(task: Task) -> &'static [&'static str] {
+    match task {
+        Task::Seq2seq => &["source.txt", "source.tokenizer.json", "target.txt", "target.tokenizer.json", "features.txt"],
+        Task::Classify => &["text.txt", "text.tokenizer.json", "units.bin", "labels.txt"],
+        Task::Match => &["text.txt", "text.tokenizer.json", "overlap.toml"],
+        Task::Bags => &["labels.txt", "standard.toml"],
+    }
+}
+
+/// Whether a model may have a file of this name.
+pub fn is_known(name: &str) -> bool {
+    COMMON_NAMES.contains(&name) || Task::ALL.iter().any(|&task| frame_names(task).contains(&name))
+}
+
+/// The task that a recipe or a model's `config.toml` names, if it names one. What is not TOML, and a task that does not exist, is an error.
+pub fn task_of(config: &str) -> Result<Option<Task>, ConfigError> {
+    let table: toml::Table = config.parse().map_err(|e: toml::de::Error| ConfigError::Syntax(e.to_string().trim_end().into()))?;
+    let Some(task) = table.get("task") else { return Ok(None) };
+    match task.as_str().and_then(|name| Task::ALL.iter().find(|task| task.name() == name)) {
+        Some(&task) => Ok(Some(task)),
+        None => {
+            let names: Vec<&str> = Task::ALL.iter().map(|task| task.name()).collect();
+            Err(ConfigError::Value { key: "task".into(), problem: format!("must be one of {}, is {task}", names.join(", ")) })
+        }
+    }
+}
+
+/// `config.toml` of a folder.
+pub fn config_path(folder: &Path) -> PathBuf {
+    folder.join(CONFIG)
+}
+
+/// The file a run goes on from.
+pub fn checkpoint_path(folder: &Path) -> PathBuf {
+    folder.join(CHECKPOINT).join(CHECKPOINT_FILE)
+}
+
+/// Writes the settings of a model.
+pub fn save_config<S: Serialize>(folder: &Path, config: &S) -> Result<()> {
+    let text = toml::to_string(config).map_err(|e| ConfigError::Syntax(e.to_string()))?;
+    write_whole(&config_path(folder), text.as_bytes())
+}
+
+/// Reads the text of `config.toml`.
+pub fn read_config(folder: &Path) -> Result<String> {
+    let path = config_path(folder);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(text),
+        Err(source) => Err(Error::Io { path, source }),
+    }
+}
+
+/// Makes the folder of a new model.
+pub fn create(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|source| Error::Io { path: folder.to_path_buf(), source })
+}
+
+/// Whether the files of a model are those that were saved with it; an error names the first that is not. A folder without `files.json` is taken as it is.
+pub fn check(folder: &Path) -> Result<()> {
+    let Some(mut manifest) = Manifest::read(folder)? else { return Ok(()) };
+    if !folder.join(WEIGHTS).exists() && matches!(state(folder)?, State::Empty | State::Interrupted) {
+        return Err(FolderError::NoWeights { folder: folder.to_path_buf() }.into());
+    }
+    while let Some(problem) = manifest.problem(folder)? {
+        match Manifest::read(folder)? {
+            // A run that goes on has replaced its weights meanwhile.
+            Some(now) if now != manifest => manifest = now,
+            _ => return Err(problem.into()),
+        }
+    }
+    Ok(())
+}
