@@ -116,3 +116,23 @@ fn in_full(error: &anyhow::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// What clap only says when a command is run, and only in a development build: names that clash and the like.
+    #[test]
+    fn the_options_fit_together() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let cause = std::io::Error::other("it is gone");
+        let error = anyhow::Error::from(cause).context("cannot read x: it is gone").context("in y");
+        assert_eq!(in_full(&error), "in y: cannot read x: it is gone");
+    }
+}

@@ -172,7 +172,7 @@ impl Model for Transducer {
     }
 
     fn blind(&self) -> Option<String> {
-        self.config.score().is_none().then(|| "the model has no attention to look at (model.attention = \"none\")".into())
+        self.config.score().is_none().then(|| "the model has no attention to look at (attention.score = \"none\")".into())
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
