@@ -42,10 +42,6 @@ impl Learner for Drawn {
         Ok(tape.scale(sum, scale))
     }
 
-    fn measures(&self, _: &[Self::Example]) -> Vec<&'static str> {
-        vec!["w"]
-    }
-
     fn measure(&self, params: &Params<f32>, _: &[f64]) -> Result<Vec<Measure>> {
         Ok(vec![Measure::rising("w", params.get(self.weight)[0].into())])
     }

@@ -4,7 +4,7 @@
 //!
 //! 1. [`claim`] looks whether the folder may be used (empty, or with `force` a model of ours) and locks it. Nothing but the lock is written.
 //! 2. [`Claim::begin`] writes what a model is before it has learnt: settings and vocabularies. They are made in a folder inside the folder and moved when all are
-//!    whole, `config.toml` last: a folder with it has begun, one without has not.
+//!    whole, `config.toml` last: a folder without it, and without weights or a checkpoint, has not begun.
 //! 3. The run keeps its best weights, its course and its checkpoint there, through [`ModelFolder`].
 //! 4. At the end `run.json` says so. A run that fails before it has anything to keep takes away what it made.
 //!

@@ -58,7 +58,8 @@ pub(super) fn survey(folder: &Path) -> Result<Survey> {
         let list = if ours { &mut survey.ours } else { &mut survey.foreign };
         list.push(name);
     }
-    survey.state = if survey.ours.iter().any(|name| name == CONFIG) {
+    let has = |wanted: &str| survey.ours.iter().any(|name| name == wanted);
+    survey.state = if has(CONFIG) || has(WEIGHTS) || has(CHECKPOINT) && checkpoint_path(folder).exists() {
         let finished = match Record::read(folder) {
             Some(record) => record.stage == Stage::Finished,
             None => folder.join(WEIGHTS).exists() && !checkpoint_path(folder).exists(),

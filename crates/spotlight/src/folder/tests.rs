@@ -305,3 +305,18 @@ fn a_log_is_added_to() {
     drop(folder);
     assert!(names(place.path()).is_empty());
 }
+
+/// Weights of a model that has no settings are somebody's work as well.
+#[test]
+fn weights_alone_are_not_trained_over() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model");
+    begin(&path, false, &[]).unwrap().replace(WEIGHTS, b"one").unwrap();
+    refused(claim(&path, false), &["already holds a model"]);
+    drop(resume(&path).unwrap());
+    resume(&path).unwrap().finish(Record::begun()).unwrap();
+    refused(claim(&path, false), &["already holds a model"]);
+    refused(resume(&path), &["finished run"]);
+    drop(begin(&path, true, &CLASSIFY).unwrap());
+    assert!(names(&path).is_empty());
+}

@@ -100,7 +100,7 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// A folder in which the best weights (`model.safetensors`) and the course of the run (`metrics.jsonl`) stay. Without one nothing stays on disk.
+    /// A new or empty folder in which the best weights (`model.safetensors`) and the course of the run (`metrics.jsonl`) stay. Without one nothing stays on disk.
     pub fn folder(mut self, folder: &'a Path) -> Self {
         self.folder = Some(folder);
         self
@@ -118,7 +118,7 @@ impl<'a> Fit<'a> {
         settings.check()?;
         let passing = if self.folder.is_none() { Some(Passing::new()?) } else { None };
         let folder = self.folder.or(passing.as_ref().map(|passing| passing.0.as_path())).unwrap_or(Path::new("."));
-        let folder = folder::claim(folder, true)?.begin(|_| Ok(()))?;
+        let folder = folder::claim(folder, false)?.begin(|_| Ok(()))?;
         let run = Run {
             folder: &folder,
             settings: &settings,

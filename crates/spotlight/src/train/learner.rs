@@ -36,9 +36,10 @@ pub trait Learner: Sync {
     /// The sum of the examples' losses, times `scale`.
     fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Self::Example], scale: f64) -> Result<Var>;
 
-    /// The names of what [`measure`](Self::measure) gives for these examples, known without measuring.
-    fn measures(&self, _examples: &[Self::Example]) -> Vec<&'static str> {
-        vec!["loss"]
+    /// The names of what [`measure`](Self::measure) gives for these examples, if they are known without measuring: a wrong `train.metric` is then refused before the
+    /// first batch.
+    fn measures(&self, _examples: &[Self::Example]) -> Option<Vec<&'static str>> {
+        None
     }
 
     /// The measures of the development examples. The first whose name is asked for decides which model is best. The mean loss of a target unless told.
@@ -103,9 +104,9 @@ impl Measure {
     /// ```
     pub fn bound(&self) -> Option<Bound> {
         let (least, most) = if self.rising { (Bound::Worst, Bound::Best) } else { (Bound::Best, Bound::Worst) };
-        if self.value <= 0.0 {
+        if self.value == 0.0 {
             Some(least)
-        } else if self.value >= self.most {
+        } else if (self.value - self.most).abs() < 1e-9 {
             Some(most)
         } else {
             None

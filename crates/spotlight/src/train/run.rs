@@ -135,9 +135,12 @@ fn wrong_metric(settings: &TrainSettings, names: &[&str]) -> Error {
 }
 
 /// Whether the measure that is to decide is one that these examples are measured by. To be asked before anything is written; a run asks again.
+/// A learner that cannot say so beforehand is found out by its first evaluation.
 pub fn check_metric<L: Learner>(settings: &TrainSettings, learner: &L, dev: &[L::Example]) -> Result<()> {
-    let names = learner.measures(dev);
-    if names.contains(&settings.metric.as_str()) { Ok(()) } else { Err(wrong_metric(settings, &names)) }
+    match learner.measures(dev) {
+        Some(names) if !names.contains(&settings.metric.as_str()) => Err(wrong_metric(settings, &names)),
+        _ => Ok(()),
+    }
 }
 
 impl Run<'_> {

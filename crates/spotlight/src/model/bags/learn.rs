@@ -66,8 +66,8 @@ impl Learner for BagLearner {
         self.net.head.loss(tape, pooled.context, &labels, &self.weights, self.smoothing, scale)
     }
 
-    fn measures(&self, examples: &[Example]) -> Vec<&'static str> {
-        label_measure_names(&self.labels, examples.iter().map(|e| e.label))
+    fn measures(&self, examples: &[Example]) -> Option<Vec<&'static str>> {
+        Some(label_measure_names(&self.labels, examples.iter().map(|e| e.label)))
     }
 
     /// `loss`, `accuracy`, `macro_f1`, and for two labels `auc`; see [`label_measures`].

@@ -105,9 +105,9 @@ impl Learner for MatchLearner {
         }
     }
 
-    fn measures(&self, _: &[Example]) -> Vec<&'static str> {
+    fn measures(&self, _: &[Example]) -> Option<Vec<&'static str>> {
         let of_loss: &[&str] = if self.loss == Loss::CrossEntropy { &["loss"] } else { &[] };
-        [&["map", "mrr"][..], of_loss].concat()
+        Some([&["map", "mrr"][..], of_loss].concat())
     }
 
     /// `map` and `mrr` over the questions that have a right answer, and for cross-entropy `loss`.

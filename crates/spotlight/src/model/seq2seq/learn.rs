@@ -104,9 +104,9 @@ impl Learner for Seq2SeqLearner {
         self.batch_loss(tape, &batch, self.smoothing, scale)
     }
 
-    fn measures(&self, _: &[Example]) -> Vec<&'static str> {
+    fn measures(&self, _: &[Example]) -> Option<Vec<&'static str>> {
         let of_texts: &[&str] = if self.target.kind() == UnitKind::Chars { &[] } else { &["bleu", "chrf"] };
-        [&["loss", "accuracy", "cer"][..], of_texts].concat()
+        Some([&["loss", "accuracy", "cer"][..], of_texts].concat())
     }
 
     /// The loss of a target unit; then of greedy answers: `accuracy` (one of the references exactly), `cer` (edits for each grapheme cluster), and for words and

@@ -50,8 +50,8 @@ impl Learner for Scripted {
         Ok(tape.scale(square, scale * examples.iter().copied().sum::<f64>()))
     }
 
-    fn measures(&self, _: &[f64]) -> Vec<&'static str> {
-        vec!["accuracy", "loss"]
+    fn measures(&self, _: &[f64]) -> Option<Vec<&'static str>> {
+        Some(vec!["accuracy", "loss"])
     }
 
     fn measure(&self, params: &Params<f32>, _: &[f64]) -> Result<Vec<Measure>> {
