@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use spotlight::model::{self, AnswerOptions, Drawing, Input};
+use spotlight::view::palette::{Palette, Theme};
+use spotlight::view::scale::ScaleKind;
 use spotlight::view::{Page, Picture, ascii, html, json, png, svg, terminal};
 
 use crate::Common;
@@ -28,12 +30,25 @@ pub struct Look {
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Pixels for each unit of a PNG
-    #[arg(long, default_value_t = 2.0)]
-    scale: f32,
-    /// Let the colours end at the largest weight instead of 1, for long texts; the legend says where
+    /// What colours and numbers say: unit (weights from 0 to 1), stretched (up to the largest weight) or uniform (times
+    /// what an even spread would give) [default: unit for matrices, uniform for texts and bags]
+    #[arg(long, value_name = "NAME", value_parser = Scale::parse)]
+    scale: Vec<Scale>,
+    /// The same as --scale stretched
     #[arg(long)]
     stretch: bool,
+    /// Pixels for each unit of a PNG [default: 2]
+    #[arg(long, value_name = "N")]
+    pixels: Option<f32>,
+    /// Colours: viridis, cividis, light (for print) or grey
+    #[arg(long, value_name = "NAME", value_parser = palette, default_value = "viridis")]
+    palette: Palette,
+    /// Paper: light, dark, or auto, as the reader prefers (SVG and page)
+    #[arg(long, value_name = "NAME", value_parser = theme, default_value = "auto")]
+    theme: Theme,
+    /// A font for a PNG, for characters that the embedded ones lack; else fonts of this machine are tried
+    #[arg(long, value_name = "FILE")]
+    font: Vec<PathBuf>,
     /// Merge subwords to words
     #[arg(long)]
     words: bool,
@@ -59,11 +74,10 @@ enum Format {
 impl Look {
     /// Runs the command.
     pub fn run(&self, common: &Common) -> Result<()> {
-        let pictures = self.pictures(common)?;
-        let page = Page::new(pictures)?;
-        let page = if self.stretch { page.stretched() } else { page };
         let file = self.output.as_deref();
-        match form(self.format, file, Format::Terminal)? {
+        let form = form(self.format, file, Format::Terminal)?;
+        let page = self.page(common, form == Format::Html)?;
+        match form {
             // A file is no terminal: what is written there has no colours.
             Format::Terminal => {
                 let color = if file.is_some() { terminal::Color::None } else { color() };
@@ -71,19 +85,50 @@ impl Look {
             }
             Format::Ascii => deliver(file, ascii::draw(&page, width()).as_bytes()),
             Format::Svg => deliver(file, svg::draw(&page).as_bytes()),
-            Format::Png => {
-                if !(self.scale > 0.0 && self.scale <= 16.0) {
-                    return Err(WrongUsage(format!("--scale {}: expected above 0 and at most 16", self.scale)).into());
-                }
-                deliver(file, &png::draw(&page, self.scale)?)
-            }
+            Format::Png => deliver(file, &png::draw_with(&page, self.pixels()?, self.fonts()?)?),
             Format::Html => deliver(file, html::draw(&page)?.as_bytes()),
             Format::Json => deliver(file, json::draw(&page)?.as_bytes()),
         }
     }
 
-    /// What there is to draw.
-    fn pictures(&self, common: &Common) -> Result<Vec<Picture>> {
+    /// What there is to draw, as it is to be read; `both` if the reader may switch between subwords and words.
+    fn page(&self, common: &Common, both: bool) -> Result<Page> {
+        let (pictures, others) = self.pictures(common, both)?;
+        let page = Page::new(pictures)?.coloured(self.palette).themed(self.theme);
+        let page = if both { page.with_others(others)? } else { page };
+        let named = self.scale.iter().rev().find_map(|scale| match scale {
+            Scale::Kind(kind) => Some(*kind),
+            Scale::Pixels(_) => None,
+        });
+        Ok(match named.or(self.stretch.then_some(ScaleKind::Stretched)) {
+            Some(kind) => page.scaled(kind),
+            None => page,
+        })
+    }
+
+    fn fonts(&self) -> Result<png::Fonts> {
+        let given = self.font.iter().try_fold(png::Fonts::embedded(), |fonts, path| fonts.with_file(path));
+        Ok(given.map_err(|error| WrongUsage(format!("--font {error}")))?.or_found())
+    }
+
+    /// Pixels for each unit of a PNG: a number given to `--scale` means them, too.
+    fn pixels(&self) -> Result<f32> {
+        let numbers = self.scale.iter().rev().find_map(|scale| match scale {
+            Scale::Pixels(pixels) => Some(*pixels),
+            Scale::Kind(_) => None,
+        });
+        let (name, pixels) = match (self.pixels, numbers) {
+            (Some(pixels), _) => ("--pixels", pixels),
+            (None, number) => ("--scale", number.unwrap_or(2.0)),
+        };
+        match pixels > 0.0 && pixels <= 16.0 {
+            true => Ok(pixels),
+            false => Err(WrongUsage(format!("{name} {pixels}: expected above 0 and at most 16")).into()),
+        }
+    }
+
+    /// The pictures; if `both` are wanted, the same again with subwords merged, or not merged if the first are.
+    fn pictures(&self, common: &Common, both: bool) -> Result<(Vec<Picture>, Vec<Picture>)> {
         let model = model::open(&self.model)?;
         self.drawn.check(model.task())?;
         if let Some(reason) = model.blind() {
@@ -93,19 +138,52 @@ impl Look {
             (Some(input), _) => (Input::Text(input), Path::new(input)),
             (None, Some(file)) => (Input::File(file), file.as_path()),
             // One of the two is required.
-            (None, None) => return Ok(Vec::new()),
+            (None, None) => return Ok(Default::default()),
         };
         tasks::check_input(model.task(), path)?;
         let head = self.head.map(usize::from);
-        let drawing = self.drawn.drawing(Drawing { words: self.words, head: head.map(|number| number - 1), image: None });
+        let drawing: Drawing = self.drawn.drawing(Drawing { words: self.words, head: head.map(|number| number - 1), image: None });
         let options = AnswerOptions { unranked: true, ..self.answering.options(common)? };
-        let mut pictures = Vec::new();
+        let (mut pictures, mut others) = (Vec::new(), Vec::new());
         for reply in model.answers(input, &options)? {
             let answer = reply?.read()?;
             has_head(answer.heads(), head)?;
             pictures.extend(answer.pictures(&drawing));
+            if both {
+                others.extend(answer.pictures(&Drawing { words: !drawing.words, ..drawing }));
+            }
         }
-        self.drawn.pick(pictures, path)
+        let others = if both { self.drawn.pick(others, path)? } else { others };
+        Ok((self.drawn.pick(pictures, path)?, others))
+    }
+}
+
+/// What `--scale` says: which scale, or the pixels of a PNG, which it meant before there were several scales.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scale {
+    Kind(ScaleKind),
+    Pixels(f32),
+}
+
+impl Scale {
+    fn parse(text: &str) -> Result<Scale, String> {
+        let kind = ScaleKind::ALL.into_iter().find(|kind| kind.name() == text).map(Scale::Kind);
+        let pixels = || text.parse().ok().map(Scale::Pixels);
+        kind.or_else(pixels).ok_or_else(|| "expected unit, stretched or uniform".into())
+    }
+}
+
+fn palette(text: &str) -> Result<Palette, String> {
+    let names = || Palette::ALL.map(Palette::name).join(", ");
+    Palette::ALL.into_iter().find(|palette| palette.name() == text).ok_or_else(|| format!("expected one of {}", names()))
+}
+
+fn theme(text: &str) -> Result<Theme, String> {
+    match text {
+        "auto" => Ok(Theme::Auto),
+        "light" => Ok(Theme::Light),
+        "dark" => Ok(Theme::Dark),
+        _ => Err("expected auto, light or dark".into()),
     }
 }
 

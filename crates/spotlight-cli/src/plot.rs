@@ -1,10 +1,12 @@
 //! `spotlight plot`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
+use spotlight::model::describe::measure_name;
+use spotlight::model::{Task, folder};
 use spotlight::view::curves::{Curves, Record};
 use spotlight::view::terminal::Color;
 
@@ -15,6 +17,9 @@ use crate::output::{color, deliver, form, width};
 pub struct Plot {
     /// A model's folder
     model: PathBuf,
+    /// Folders of other models to compare with: every measure has a chart, with a line for each model
+    #[arg(long, value_name = "MODEL", num_args = 1..)]
+    compare: Vec<PathBuf>,
     /// The form [default: by the extension of the output, else terminal]
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -39,25 +44,104 @@ const NOT_DRAWN: [&str; 4] = ["epoch", "step", "seconds", "rate"];
 impl Plot {
     /// Runs the command.
     pub fn run(&self) -> Result<()> {
-        let path = self.model.join("metrics.jsonl");
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let mut records = Vec::new();
-        for (i, line) in text.lines().enumerate() {
-            let line: Value = serde_json::from_str(line).with_context(|| format!("{}:{}: not a JSON object", path.display(), i + 1))?;
-            let values = line.as_object().into_iter().flatten().filter(|(name, _)| !NOT_DRAWN.contains(&name.as_str()));
-            let name = |n: &str| if n == "loss" { "dev loss".to_string() } else { n.replace('_', " ") };
-            let values = values.filter_map(|(n, v)| v.as_f64().map(|v| (name(n), v))).collect();
-            records.push(Record { at: line["epoch"].as_f64().unwrap_or(i as f64 + 1.0), values });
+        let compared = self.compare.iter().map(|model| course(model)).collect::<Result<Vec<_>>>()?;
+        let mut curves = Curves { compared, ..course(&self.model)? };
+        if !curves.compared.is_empty() {
+            curves.notes.clear();
+            curves.compared.iter_mut().for_each(|run| run.notes.clear());
         }
-        if records.is_empty() {
-            anyhow::bail!("{} holds no evaluation yet", path.display());
-        }
-        let curves = Curves { title: self.model.display().to_string(), axis: "epoch".into(), records };
         let file = self.output.as_deref();
         match form(self.format, file, Format::Terminal)? {
             Format::Terminal => deliver(file, curves.terminal(width(), if file.is_some() { Color::None } else { color() }).as_bytes()),
             Format::Svg => deliver(file, curves.svg().as_bytes()),
             Format::Png => deliver(file, &curves.png(self.scale)?),
         }
+    }
+}
+
+/// The course of one model's training.
+fn course(model: &Path) -> Result<Curves> {
+    let path = model.join(folder::METRICS);
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    // A folder without settings that can be read still has a course.
+    let config = std::fs::read_to_string(model.join(folder::CONFIG)).unwrap_or_default();
+    let task = folder::task_of(&config).ok().flatten();
+    let mut records = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        let line: Value = serde_json::from_str(line).with_context(|| format!("{}:{}: not a JSON object", path.display(), i + 1))?;
+        let values = line.as_object().into_iter().flatten().filter(|(name, _)| !NOT_DRAWN.contains(&name.as_str()));
+        let values = values.filter_map(|(n, v)| v.as_f64().map(|v| (name(n, task), v))).collect();
+        records.push(Record { at: line["epoch"].as_f64().unwrap_or(i as f64 + 1.0), values });
+    }
+    if records.is_empty() {
+        anyhow::bail!("{} holds no evaluation yet", path.display());
+    }
+    let kept = folder::Record::read(model).map(|record| record.best_epoch as f64).filter(|&epoch| epoch > 0.0);
+    let notes = loss_note(&records, kept, &config).into_iter().collect();
+    Ok(Curves { title: model.display().to_string(), axis: "epoch".into(), records, kept, notes, ..Curves::default() })
+}
+
+/// What a measure is called in a drawing. An answer that is written is right if all of it is: that is no accuracy of units.
+fn name(measure: &str, task: Option<Task>) -> String {
+    match (measure, task) {
+        ("loss", _) => "dev loss".into(),
+        ("train_loss", _) => "train loss".into(),
+        ("accuracy", Some(Task::Seq2seq)) => "exact match".into(),
+        // Older runs noted under this name the share of answers that are not exactly right.
+        ("wer", Some(Task::Seq2seq)) => "not an exact match".into(),
+        ("cer", _) => "character error rate".into(),
+        ("bleu", _) => "BLEU".into(),
+        ("chrf", _) => "chrF".into(),
+        (other, _) => measure_name(other).replace('_', " "),
+    }
+}
+
+/// Why the training loss of the kept model lies above its development loss, if it does.
+fn loss_note(records: &[Record], kept: Option<f64>, config: &str) -> Option<String> {
+    let record = records.iter().find(|record| Some(record.at) == kept).or(records.last())?;
+    let value = |name: &str| record.values.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
+    if value("train loss")? <= value("dev loss")? {
+        return None;
+    }
+    let set = |key: &str| setting(config, key).filter(|&value| value > 0.0);
+    let reasons = [
+        set("dropout").map(|value| format!("with dropout {value}")),
+        set("smoothing").map(|value| format!("against smoothed targets ({value})")),
+        set("scheduled_sampling").map(|_| "after units of its own instead of the right ones".to_string()),
+        Some("while the model was still learning".to_string()),
+    ];
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    Some(format!(
+        "Training loss lies above development loss because it is measured {}; development loss is measured without.",
+        reasons.join(", ")
+    ))
+}
+
+/// A number of the settings by its key, in whichever section it stands.
+fn setting(config: &str, key: &str) -> Option<f64> {
+    let pair = |line: &str| line.split_once('=').map(|(name, value)| (name.trim().to_string(), value.trim().to_string()));
+    config.lines().filter_map(pair).find(|(name, _)| name == key).and_then(|(_, value)| value.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_by_their_names() {
+        assert_eq!(name("accuracy", Some(Task::Seq2seq)), "exact match");
+        assert_eq!(name("accuracy", Some(Task::Classify)), "accuracy");
+        assert_eq!(["macro_f1", "auc", "chrf", "map"].map(|measure| name(measure, None)), ["macro F1", "ROC-AUC", "chrF", "MAP"]);
+    }
+
+    #[test]
+    fn a_training_loss_above_says_why() {
+        let record = |at: f64, train: f64, dev: f64| Record { at, values: vec![("train loss".into(), train), ("dev loss".into(), dev)] };
+        let config = "[model]\ndropout = 0.3\n[train]\nsmoothing = 0.1\nscheduled_sampling = 0.0\n";
+        let records = [record(1.0, 3.0, 2.0), record(2.0, 1.0, 2.5)];
+        let note = loss_note(&records, Some(1.0), config).unwrap_or_default();
+        assert!(note.contains("dropout 0.3") && note.contains("smoothed targets (0.1)") && !note.contains("of its own"), "{note}");
+        assert_eq!(loss_note(&records, Some(2.0), config), None);
+        assert_eq!(loss_note(&records, None, config), None);
     }
 }

@@ -131,8 +131,20 @@ fn subwords_become_words() {
     place.write("texts.tsv", (0..80).map(|i| format!("{}\t{}\n", line(), i % 2)).collect::<String>());
     std::fs::remove_dir_all(place.path("model")).unwrap();
     train(&place, "classify", "texts.tsv", &["text.units=bpe", "text.vocab_size=30", "train.epochs=2"]);
-    let words = &looked(&place, input, &["--words"])[0];
+    let (pieces, words) = (&looked(&place, input, &[])[0], &looked(&place, input, &["--words"])[0]);
     assert_eq!(texts(&words["tokens"])[..3], ["abcdef", "fedcba", "abc"]);
+    // A word is read against its share of the pieces, and the legend says so.
+    let counts: Vec<usize> = words["pieces"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap() as usize).collect();
+    assert_eq!(counts.iter().sum::<usize>(), texts(&pieces["tokens"]).len());
+    let drawing = right(&place, &["look", "model", input, "--words", "--format", "ascii"]);
+    let weights = table(&words["heads"]).remove(0);
+    let all: usize = counts.iter().sum();
+    for (weight, count) in weights.iter().zip(&counts) {
+        let times = weight * all as f32 / *count as f32;
+        assert!(drawing.contains(&format!("{times:.2}x")), "{times}: {drawing}");
+    }
+    let together = drawing.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(together.contains("words are merged: the weights of the pieces added up, against their share of all pieces"), "{drawing}");
 }
 
 /// Several heads: a matrix for each, and their mean in the answer.
@@ -200,9 +212,25 @@ fn writing_backwards_looks_along_the_other_diagonal() {
                 assert_eq!(form["source"], answer["source_tokens"]);
             }
         }
-        let all: Vec<f32> = hypotheses.iter().flat_map(|h| table(&h["attention"]).concat()).collect();
+        // The end of each answer is a row of its own: the decoder's last step, which the answer as JSON does not hold.
+        let end = |i: usize| table(&json[i]["end"]["heads"]).remove(0);
+        let all: Vec<f32> = hypotheses.iter().enumerate().flat_map(|(i, h)| [table(&h["attention"]).concat(), end(i)].concat()).collect();
         assert_eq!(tooltips(&svg), all, "a tooltip for each cell, row by row");
+        for (i, hypothesis) in hypotheses.iter().enumerate() {
+            assert!((end(i).iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            assert_eq!((&drawn[i]["end"], &page[i]["end"]), (&json[i]["end"], &json[i]["end"]));
+            // The probability of the answer is that of its units and of its end.
+            let ended = json[i]["end"]["probability"].as_f64().unwrap();
+            let units: f64 = numbers(&hypothesis["probabilities"]).iter().map(|&p| f64::from(p).ln()).sum();
+            assert!((units + ended.ln() - hypothesis["log_prob"].as_f64().unwrap()).abs() < 1e-4);
+            assert_eq!(hypothesis.get("end"), None);
+        }
     }
+    let terminal = right(&place, &["look", "model", "abc"]);
+    assert!(
+        terminal.contains("(end)") && terminal.contains("writes ↓  reads →") && terminal.lines().any(|line| line.ends_with(" p")),
+        "{terminal}"
+    );
 
     // This model has one head.
     assert_eq!(looked(&place, "abc", &["--head", "1"]), looked(&place, "abc", &[]));
@@ -303,7 +331,30 @@ fn a_shaded_text_has_the_numbers_of_the_answer() {
     }
     // Colours that end at the largest weight: the legend says so, the numbers stay.
     let look = |extra: &[&str]| right(&place, &[&["look", "model", text, "--format", "ascii"], extra].concat());
-    assert!(look(&[]).contains("@\" 1\n") && look(&["--stretch"]).contains("@\" 0."), "{}", look(&["--stretch"]));
+    assert!(look(&[]).contains("@\" 8   times uniform") && look(&["--stretch"]).contains("@\" 0."), "{}", look(&["--stretch"]));
+    assert!(look(&["--scale", "unit"]).contains("@\" 1   weight, from 0 to 1"));
+    assert_eq!(look(&["--scale", "stretched"]), look(&["--stretch"]));
+    assert_eq!(look(&["--scale", "uniform"]), look(&[]));
+    wrong(&place, &["look", "model", text, "--scale", "huge"], "expected unit, stretched or uniform");
+    wrong(&place, &["look", "model", text, "--palette", "rainbow"], "expected one of viridis, cividis, light, grey");
+    wrong(&place, &["look", "model", text, "--theme", "blue"], "expected auto, light or dark");
+    wrong(&place, &["look", "model", text, "--format", "png", "--font", "nowhere.ttf", "-o", "x.png"], "--font nowhere.ttf");
+
+    // A number means the pixels of a PNG, as it did before there were several scales.
+    let width = |extra: &[&str]| {
+        right(&place, &[&["look", "model", text, "-o", "text.png"], extra].concat());
+        let image = std::fs::read(place.path("text.png")).unwrap();
+        u32::from_be_bytes(image[16..20].try_into().unwrap())
+    };
+    assert_eq!((width(&["--scale", "1"]), width(&["--pixels", "1", "--theme", "dark"])), (width(&[]) / 2, width(&[]) / 2));
+    wrong(&place, &["look", "model", text, "-o", "text.png", "--scale", "99"], "--scale 99: expected above 0 and at most 16");
+
+    // The second column of a file is the right label; the answer does not know it.
+    let labelled = |label: &str| looked(&place, &format!("{text}\t{label}"), &[]).remove(0);
+    assert_eq!((&labelled("good")["truth"], &labelled("unheard of").get("truth").is_none()), (&Value::from("good"), &true));
+    let told = right(&place, &["look", "model", &format!("{text}\tgood")]) + &right(&place, &["look", "model", &format!("{text}\tbad")]);
+    assert!(told.contains("right: ") && told.contains("wrong, it is "), "{told}");
+    assert_eq!(predicted(&place, text, &[]), predicted(&place, &format!("{text}\tgood"), &[]));
     assert_eq!(&looked(&place, text, &["--stretch"])[0], json);
     wrong(&place, &["look", "model", text, "--head", "4"], "there is no head 4: this model has --head 1 to 3");
     wrong(&place, &["look", "model", text, "--head", "0"], "--head");
@@ -441,6 +492,11 @@ fn pipes_get_plain_narrow_lines() {
 
     let svg = right(&place, &["plot", "model", "--format", "svg"]);
     assert!(svg.starts_with("<svg") && svg.contains("dev loss"));
+    let record: Value = serde_json::from_str(&std::fs::read_to_string(place.path("model/run.json")).unwrap()).unwrap();
+    assert!(svg.contains(&format!(">kept: epoch {}</text>", record["best_epoch"])), "{svg}");
+    let compared = right(&place, &["plot", "model", "--compare", "model", "model"]);
+    assert!(compared.contains("macro F1") && compared.contains("o model") && compared.contains("+ model"), "{compared}");
+    assert!(compared.lines().all(|line| line.chars().count() <= 80), "{compared}");
     right(&place, &["plot", "model", "--format", "png", "-o", "plot.png"]);
     assert!(std::fs::read(place.path("plot.png")).unwrap().starts_with(b"\x89PNG"));
 }

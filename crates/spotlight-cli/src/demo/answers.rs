@@ -73,7 +73,7 @@ impl Answers {
             answers.sort_by(|a, b| b.score.total_cmp(&a.score));
             if question.iter().any(|q| q.relevant && q.answer == answers[0].answer) {
                 say("\nThe two best answers to one of them, the right one first:\n")?;
-                let page = Page::new(answers.iter().take(2).map(|a| a.picture().into()).collect())?.stretched();
+                let page = Page::new(answers.iter().take(2).map(|a| a.picture().into()).collect())?;
                 print(&terminal::draw(&page, width(), color()))?;
                 break;
             }

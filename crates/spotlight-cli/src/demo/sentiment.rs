@@ -63,7 +63,7 @@ impl Sentiment {
             _ => "On these tweets both do the same: here the attention only shows.\n",
         })?;
         let answer = attentive.answer(&[self.tweet.to_lowercase()])?;
-        let page = Page::new(answer.iter().map(|a| a.picture().into()).collect())?.stretched();
+        let page = Page::new(answer.iter().map(|a| a.picture().into()).collect())?;
         print(&terminal::draw(&page, width(), color()))?;
         if let Some(answer) = answer.first() {
             let verdicts = plain.answer(&[&answer.text])?;

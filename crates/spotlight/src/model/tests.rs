@@ -52,6 +52,7 @@ fn answers_as_json_to_the_byte() {
         probabilities: vec![0.1],
         attention: vec![vec![0.75, 0.25]],
         heads,
+        end: None,
     };
     let text = |heads| AnswerText { text: "é".into(), tokens: vec!["é".into()], words: vec![0], hypothesis: hypothesis(heads) };
     let answer = |heads| seq2seq::Answer {
@@ -71,6 +72,7 @@ fn answers_as_json_to_the_byte() {
         tokens: vec!["so".into(), "good".into()],
         words: vec![0, 1],
         label: "yes".into(),
+        truth: Some("no".into()),
         probabilities: vec![("no".into(), 0.25), ("yes".into(), 0.75)],
         attention: vec![vec![0.1, 0.9]],
         contributions: Vec::new(),
@@ -106,6 +108,7 @@ fn answers_as_json_to_the_byte() {
     let answer = bags::Answer {
         bag: "b1".into(),
         label: "no".into(),
+        truth: None,
         probabilities: vec![("no".into(), 1.0), ("yes".into(), 0.0)],
         attention: vec![vec![1.0, 0.0]],
         rows: vec![vec![3.0], vec![4.0]],
@@ -249,6 +252,7 @@ fn drawings_of_one_head_and_of_images() {
     let answer = bags::Answer {
         bag: "b1".into(),
         label: "no".into(),
+        truth: None,
         probabilities: vec![("no".into(), 1.0)],
         attention: vec![vec![1.0, 0.0], vec![0.0, 1.0]],
         rows: vec![vec![3.0, 5.0], vec![4.0, 6.0]],

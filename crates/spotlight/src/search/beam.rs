@@ -5,7 +5,7 @@ use std::ops::Range;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::hypothesis::Tree;
+use super::hypothesis::{Ended, Tree};
 use super::{Hypothesis, Request, SearchOptions, Stepped, Writer};
 use crate::Result;
 use crate::tape::Pool;
@@ -69,7 +69,8 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
                     _ => Some(tree.add(before.link, unit, log_prob, &step, weights[row].clone())),
                 };
                 if unit == END || longest {
-                    finished[item].push(tree.hypothesis(link, total).ranked(options, request.source.len()));
+                    let end = (unit == END).then(|| Ended::of(log_prob, &step, weights[row].clone()));
+                    finished[item].push(Hypothesis { end, ..tree.hypothesis(link, total) }.ranked(options, request.source.len()));
                 } else {
                     going.push(Live { item, link, length: length + 1, log_prob: total, row, random: before.random.clone() });
                 }

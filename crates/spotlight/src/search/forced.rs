@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::hypothesis::Tree;
+use super::hypothesis::{Ended, Tree};
 use super::{BATCH, Hypothesis, Writer};
 use crate::Result;
 use crate::tape::Pool;
@@ -48,7 +48,7 @@ fn force_batch(writer: &dyn Writer, pairs: &[(&[u32], &[u32])]) -> Result<Vec<Hy
             let log_prob = step.log_probs[row * step.units + unit as usize];
             let total = total + log_prob as f64;
             match unit {
-                END => done[item] = tree.hypothesis(before, total),
+                END => done[item] = Hypothesis { end: Some(Ended::of(log_prob, &step, weights)), ..tree.hypothesis(before, total) },
                 _ => going.push((item, row, Some(tree.add(before, unit, log_prob, &step, weights)), total)),
             }
         }

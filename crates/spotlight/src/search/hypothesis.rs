@@ -17,12 +17,44 @@ pub struct Hypothesis {
     pub attention: Vec<Vec<f32>>,
     /// The same of each head on its own, if there are several.
     pub heads: Vec<Vec<Vec<f32>>>,
+    /// The step at which it ended; none if it was cut off at the greatest length.
+    pub end: Option<Ended>,
+}
+
+/// The step at which an answer ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// The probability of the end.
+    pub probability: f32,
+    /// For each head, its weights over the source units. Empty without attention.
+    pub heads: Vec<Vec<f32>>,
+}
+
+impl Ended {
+    /// From what a step says of the end: the logarithm of its probability, and the weights of its row.
+    pub(super) fn of(log_prob: f32, step: &Stepped, weights: std::ops::Range<usize>) -> Self {
+        let weights = step.weights.get(weights).unwrap_or_default();
+        Ended { probability: log_prob.exp(), heads: (0..step.heads).map(|head| of_head(weights, head, step.heads)).collect() }
+    }
+}
+
+/// The weights of one head: `weights` holds the positions one after the other, one number per head at each.
+fn of_head(weights: &[f32], head: usize, heads: usize) -> Vec<f32> {
+    weights.iter().copied().skip(head).step_by(heads).collect()
 }
 
 impl Hypothesis {
     /// The answer to nothing.
     pub fn empty() -> Self {
-        Hypothesis { ids: Vec::new(), log_prob: 0.0, score: 0.0, probabilities: Vec::new(), attention: Vec::new(), heads: Vec::new() }
+        Hypothesis {
+            ids: Vec::new(),
+            log_prob: 0.0,
+            score: 0.0,
+            probabilities: Vec::new(),
+            attention: Vec::new(),
+            heads: Vec::new(),
+            end: None,
+        }
     }
 
     /// Notes where each head looked when a unit was written: `weights` holds the positions one after the other, one number per head at each.
@@ -30,14 +62,13 @@ impl Hypothesis {
         if heads == 0 {
             return;
         }
-        let of_head = |head: usize| weights.iter().copied().skip(head).step_by(heads).collect::<Vec<f32>>();
         if heads == 1 {
             return self.attention.push(weights.to_vec());
         }
         let share = 1.0 / heads as f32;
         self.attention.push(weights.chunks_exact(heads).map(|position| position.iter().sum::<f32>() * share).collect());
         self.heads.resize(heads, Vec::new());
-        self.heads.iter_mut().enumerate().for_each(|(head, all)| all.push(of_head(head)));
+        self.heads.iter_mut().enumerate().for_each(|(head, all)| all.push(of_head(weights, head, heads)));
     }
 
     /// Wu and others, 2016, equation 14.

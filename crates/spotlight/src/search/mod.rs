@@ -15,7 +15,7 @@ mod options;
 use rayon::prelude::*;
 
 pub use forced::force;
-pub use hypothesis::Hypothesis;
+pub use hypothesis::{Ended, Hypothesis};
 pub use options::SearchOptions;
 
 use crate::Result;

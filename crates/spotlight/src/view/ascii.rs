@@ -6,18 +6,17 @@
 //! '2' |          ##  | 0.99
 //! ```
 
+use super::Page;
 use super::label::{self, Label};
-use super::scale::{SHADES, Scale, shade, short};
-use super::{Page, textual};
+use super::scale::{SHADES, Scale, Tone, shade};
+use super::textual::{self, Line};
 
 /// Draws a page in at most `width` columns. Other characters than ASCII are escaped, as in `\u{e9}`.
 pub fn draw(page: &Page, width: usize) -> String {
-    textual::draw(page, &Shades { scale: page.scale() }, width)
+    textual::draw(page, &Shades, width)
 }
 
-struct Shades {
-    scale: Scale,
-}
+struct Shades;
 
 impl textual::Paint for Shades {
     fn unit(&self, unit: &str, columns: usize) -> Label {
@@ -41,25 +40,34 @@ impl textual::Paint for Shades {
         1
     }
 
-    fn cells(&self, weights: &[f32], widths: &[usize]) -> String {
-        let cell = |(&weight, &width): (&f32, &usize)| {
+    fn cells(&self, tones: &[Tone], widths: &[usize]) -> String {
+        let cell = |(tone, &width): (&Tone, &usize)| {
             // Columns of words keep a gap between them.
             let gap = usize::from(width > 1);
-            String::from(shade(self.scale.share(weight))).repeat(width - gap) + &" ".repeat(gap)
+            String::from(shade(tone.place)).repeat(width - gap) + &" ".repeat(gap)
         };
-        weights.iter().zip(widths).map(cell).collect()
+        tones.iter().zip(widths).map(cell).collect()
     }
 
-    fn token(&self, token: &Label, _: f32) -> String {
+    fn token(&self, token: &Label, _: &Tone) -> String {
         token.text.clone()
     }
 
-    fn strip(&self, weight: f32, width: usize) -> String {
-        format!("{:^width$}", format!("{} {}", shade(self.scale.share(weight)), short(weight)))
+    fn strip(&self, tone: &Tone, width: usize) -> String {
+        format!("{:^width$}", format!("{} {}", shade(tone.place), self.number(&tone.number)))
     }
 
-    fn bar(&self, weight: f32, width: usize) -> String {
-        let filled = ((self.scale.share(weight) * width as f32).round() as usize).min(width);
+    fn strip_width(&self, tone: &Tone) -> usize {
+        2 + self.number(&tone.number).len()
+    }
+
+    /// `x` for times, `m` for thousandths.
+    fn number(&self, number: &str) -> String {
+        number.replace('×', "x").replace('‰', "m")
+    }
+
+    fn bar(&self, part: f32, _: &Tone, width: usize) -> String {
+        let filled = ((part * width as f32).round() as usize).min(width);
         "#".repeat(filled) + &" ".repeat(width - filled)
     }
 
@@ -79,8 +87,14 @@ impl textual::Paint for Shades {
         "->"
     }
 
-    fn legend(&self) -> String {
+    fn axes(&self, down: &str, across: &str) -> String {
+        format!("{down} v  {across} >")
+    }
+
+    fn legend(&self, scale: Scale, _: usize) -> Line {
         let shades: String = SHADES.iter().collect();
-        format!("0 \"{shades}\" {}", self.scale.top())
+        let (low, high) = scale.ends();
+        let legend = format!("{low} \"{shades}\" {high}");
+        Line::new(&legend, legend.len())
     }
 }

@@ -7,11 +7,16 @@ use serde::Serialize;
 struct Record<'a> {
     #[serde(flatten)]
     picture: &'a Picture,
+    /// The largest weight in times of an even spread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most_times_uniform: Option<f32>,
     note: &'static str,
 }
 
 /// Writes a page: a line per picture, with its `kind` (`matrix`, `shaded`, `match` or `bag`) and the fields of its structure.
 pub fn draw(page: &Page) -> Result<String, Error> {
-    let line = |picture| serde_json::to_string(&Record { picture, note: CAVEAT }).map_err(Error::Json);
+    let line = |picture: &Picture| {
+        serde_json::to_string(&Record { picture, most_times_uniform: picture.most_times_uniform(), note: CAVEAT }).map_err(Error::Json)
+    };
     page.pictures().iter().map(|picture| line(picture).map(|line| line + "\n")).collect()
 }

@@ -87,15 +87,28 @@ fn fit(label: &str, columns: usize, ellipsis: &str, show: impl Fn(&str) -> Strin
 /// A left-to-right mark on both sides, which takes no column, keeps each at its own place.
 fn isolate(label: Label) -> Label {
     const MARK: char = '\u{200e}';
-    match label.text.chars().any(is_right_to_left) {
+    match label.text.chars().any(runs_right_to_left) {
         true => Label { text: format!("{MARK}{}{MARK}", label.text), width: label.width },
         false => label,
     }
 }
 
 /// Hebrew, Arabic, Syriac, Thaana, N'Ko and their neighbours, and the presentation forms.
-fn is_right_to_left(c: char) -> bool {
+fn runs_right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+}
+
+/// Whether units run from right to left: more of their letters do than do not.
+///
+/// ```
+/// use spotlight::view::label::is_right_to_left;
+/// assert!(is_right_to_left(&["שלום", "world", "עולם"]));
+/// assert!(!is_right_to_left(&["hello", "2024"]));
+/// ```
+pub fn is_right_to_left<S: AsRef<str>>(units: &[S]) -> bool {
+    let letters =
+        |unit: &S| unit.as_ref().chars().filter(|c| c.is_alphabetic()).map(|c| if runs_right_to_left(c) { 1 } else { -1 }).sum::<i64>();
+    units.iter().map(letters).sum::<i64>() > 0
 }
 
 /// The first characters of a grapheme: text with hundreds of accents on one letter would cover its neighbours.

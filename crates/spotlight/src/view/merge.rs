@@ -1,12 +1,13 @@
 //! From subwords to words.
 
-use super::picture::{Matrix, Weighted, Weights};
+use super::picture::{End, Matrix, Weighted, Weights};
 use crate::text::subwords::WORD_MARKER;
 use std::ops::Range;
 
 impl Matrix {
     /// Merges subwords into words: the weights of a word's source columns add up, its output rows are averaged, and its
-    /// probability is the product of its parts'. Each group is a range of units that becomes one, its label the parts joined, without `▁`;
+    /// probability is the product of its parts'. How many units a column holds is noted, for an even spread would give it so much
+    /// more. Each group is a range of units that becomes one, its label the parts joined, without `▁`;
     /// units in no group stay as they are.
     ///
     /// ```
@@ -36,6 +37,8 @@ impl Matrix {
                 .probabilities
                 .as_ref()
                 .map(|each| rows.iter().map(|group| each.iter().take(group.end).skip(group.start).product()).collect()),
+            pieces: pieces(&columns, &self.pieces),
+            end: self.end.as_ref().map(|end| End { heads: end.heads.iter().map(|row| sums(row, &columns)).collect(), ..*end }),
             ..self.clone()
         }
     }
@@ -45,8 +48,11 @@ impl Weighted {
     /// Merges subwords into words: the weights of a word's parts add up. Groups as for [`Matrix::merge_subwords`].
     pub fn merge_subwords(&self, groups: &[Range<usize>]) -> Weighted {
         let groups = complete(groups, self.tokens.len());
-        let sums = |head: &Vec<f32>| groups.iter().map(|group| head.iter().take(group.end).skip(group.start).sum()).collect();
-        Weighted { tokens: join(&self.tokens, &groups), heads: self.heads.iter().map(sums).collect() }
+        Weighted {
+            tokens: join(&self.tokens, &groups),
+            heads: self.heads.iter().map(|head| sums(head, &groups)).collect(),
+            pieces: pieces(&groups, &self.pieces),
+        }
     }
 }
 
@@ -96,6 +102,16 @@ fn join(labels: &[String], groups: &[Range<usize>]) -> Vec<String> {
     groups.iter().map(word).collect()
 }
 
+/// The weights of each group, added up.
+fn sums(row: &[f32], groups: &[Range<usize>]) -> Vec<f32> {
+    groups.iter().map(|group| row.iter().take(group.end).skip(group.start).sum()).collect()
+}
+
+/// How many units each group holds; units that were merged before count in full.
+fn pieces(groups: &[Range<usize>], before: &[usize]) -> Vec<usize> {
+    groups.iter().map(|group| before.get(group.clone()).map_or(group.len(), |pieces| pieces.iter().sum())).collect()
+}
+
 fn merge(weights: &Weights, rows: &[Range<usize>], columns: &[Range<usize>]) -> Weights {
     let word = |group: &Range<usize>| {
         let sum = |columns: &Range<usize>| -> f32 {
@@ -120,8 +136,12 @@ mod tests {
 
     #[test]
     fn a_shaded_text_of_words() {
-        let pieces = Weighted { tokens: ["▁un", "do", "▁it"].map(String::from).to_vec(), heads: vec![vec![0.5, 0.25, 0.25]] };
+        let pieces = Weighted::new(["▁un", "do", "▁it"].map(String::from).to_vec(), vec![vec![0.5, 0.25, 0.25]]);
         let words = pieces.merge_subwords(&[0..2, 2..3]);
+        assert_eq!(words.pieces, [2, 1]);
+        assert_eq!(words.merge_subwords(&[0..2]).pieces, [3]);
+        // Twice the pieces and half more than twice the weight: a little more than an even spread.
+        assert_eq!(words.portions().map(|portion| portion.times()).collect::<Vec<_>>(), [1.125, 0.75]);
         assert_eq!((words.tokens, words.heads), (vec!["undo".to_string(), "it".into()], vec![vec![0.75, 0.25]]));
     }
 

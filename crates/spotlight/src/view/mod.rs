@@ -1,6 +1,6 @@
 //! Pictures of where a model looks.
 //!
-//! A model fills one of four plain structures, and every renderer draws the same numbers on the same scale from 0 to 1:
+//! A model fills one of four plain structures, and every renderer draws the same numbers on the same named scale:
 //!
 //! 1. [`Matrix`]: source units across the top, output units down the side; [`Shaded`]: a classified text; [`Match`]: a question and
 //!    an answer; [`Bag`]: a set of rows. [`Picture`] is any of them.
@@ -8,7 +8,8 @@
 //!    drawn, so a picture is never silently wrong.
 //! 3. A renderer draws the page: [`ascii`], [`terminal`], [`svg`], `png` (a feature, on by default), [`html`] or [`json`].
 //!
-//! Labels come from users and are drawn as text, whatever they hold ([`label`]). Colours come from one table ([`scale`]).
+//! A weight is read on one of three scales ([`scale`]): from 0 to 1, stretched to the largest, or in times of an even spread. Colours
+//! come from the tables of a [`palette`]. Labels come from users and are drawn as text, whatever they hold ([`label`]).
 //! Every drawing carries the [`CAVEAT`]. [`curves`] draws the course of a training run.
 //!
 //! ```
@@ -29,13 +30,17 @@
 //! # Ok::<(), spotlight::view::Error>(())
 //! ```
 
+mod ansi;
 pub mod ascii;
 pub mod curves;
+#[cfg(feature = "png")]
+mod fonts;
 pub mod html;
 pub mod json;
 pub mod label;
 mod merge;
 mod page;
+pub mod palette;
 mod picture;
 #[cfg(feature = "png")]
 pub mod png;
@@ -46,7 +51,7 @@ mod textual;
 
 pub use merge::groups;
 pub use page::{Error, Page};
-pub use picture::{Bag, Images, Match, Matrix, Picture, Shaded, Weighted, Weights};
+pub use picture::{Bag, End, Images, Match, Matrix, Picture, Shaded, Weighted, Weights};
 
 /// What a picture of attention does and does not show. Every drawing carries it.
 pub const CAVEAT: &str = "shows where the context came from, not why the model decided";

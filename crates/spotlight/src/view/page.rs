@@ -1,7 +1,13 @@
 //! A page of pictures that were checked, and what can be wrong with them.
 
-use super::picture::{Bag, Images, Match, Matrix, Picture, Shaded, Weighted};
-use super::scale::Scale;
+use super::palette::{Palette, Theme};
+use super::picture::{Bag, End, Images, Match, Matrix, Part, Picture, Shaded, Weighted};
+use super::scale::{Scale, ScaleKind};
+
+/// What the score of a written answer is.
+pub(super) const SCORE_OF_ANSWER: &str = "log-probability, weighed by length; 0 is certain";
+/// What the score of a question and an answer is.
+pub(super) const SCORE_OF_MATCH: &str = "what answers are ranked by: the higher, the better the fit";
 
 /// Why a page could not be made or drawn.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +51,14 @@ pub enum Error {
     /// A picture could not be written as JSON.
     #[error("the picture cannot be written as JSON: {0}")]
     Json(serde_json::Error),
+    /// A font cannot be used.
+    #[error("{path}: {problem}")]
+    Font {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The pixels could not be written as PNG.
     #[error("the image cannot be encoded as PNG: {0}")]
     Png(String),
@@ -54,45 +68,129 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pictures: Vec<Picture>,
-    scale: Scale,
+    others: Vec<Option<Picture>>,
+    scale: Option<ScaleKind>,
+    palette: Palette,
+    theme: Theme,
 }
 
 impl Page {
     /// Checks the pictures of a page: one per example, or one per hypothesis.
     pub fn new(pictures: Vec<Picture>) -> Result<Page, Error> {
-        for (index, picture) in pictures.iter().enumerate() {
-            let check = Check { picture: index + 1 };
-            match picture {
-                Picture::Matrix(matrix) => check.matrix(matrix)?,
-                Picture::Shaded(shaded) => check.shaded(shaded)?,
-                Picture::Match(matched) => check.matched(matched)?,
-                Picture::Bag(bag) => check.bag(bag)?,
-            }
-        }
-        Ok(Page { pictures, scale: Scale::default() })
+        check_all(&pictures)?;
+        Ok(Page { pictures, others: Vec::new(), scale: None, palette: Palette::default(), theme: Theme::default() })
     }
 
-    /// The same page with colours that end at its largest weight instead of 1, for long texts and bags whose weights are all small.
-    /// The legend names that weight.
+    /// The same page with another form of each picture to switch to: subwords merged to words, or not merged if these are. What makes
+    /// no difference is left out.
+    pub fn with_others(self, others: Vec<Picture>) -> Result<Page, Error> {
+        check_all(&others)?;
+        let different = |(other, picture): (Picture, &Picture)| (other.is_merged() || picture.is_merged()).then_some(other);
+        let others = others.into_iter().zip(&self.pictures).map(different).collect();
+        Ok(Page { others, ..self })
+    }
+
+    /// The other form of each picture, where there is one.
+    pub fn others(&self) -> &[Option<Picture>] {
+        &self.others
+    }
+
+    /// The same page, everything on it read on one scale. Unless told, matrices are read from 0 to 1, and texts and bags in times uniform.
+    pub fn scaled(self, scale: ScaleKind) -> Page {
+        Page { scale: Some(scale), ..self }
+    }
+
+    /// The same page with colours that end at its largest weight instead of 1. The legend names that weight.
     pub fn stretched(self) -> Page {
-        let largest = self.pictures.iter().map(Picture::largest).fold(0.0, f32::max);
-        Page { scale: Scale::up_to(largest), ..self }
+        self.scaled(ScaleKind::Stretched)
+    }
+
+    /// The same page in other colours.
+    pub fn coloured(self, palette: Palette) -> Page {
+        Page { palette, ..self }
+    }
+
+    /// The same page on light or on dark paper.
+    pub fn themed(self, theme: Theme) -> Page {
+        Page { theme, ..self }
     }
 
     /// A page of one of its pictures, in the same colours.
     pub(super) fn alone(&self, picture: &Picture) -> Page {
-        Page { pictures: vec![picture.clone()], scale: self.scale }
+        Page { pictures: vec![picture.clone()], others: Vec::new(), ..*self }
     }
 
-    /// The two ends of the colours.
-    pub fn scale(&self) -> Scale {
-        self.scale
+    /// The scale of a part, by its kind.
+    pub(super) fn scale_of_kind(&self, part: Part, kind: ScaleKind) -> Scale {
+        match kind {
+            ScaleKind::Unit => Scale::UNIT,
+            ScaleKind::Stretched => Scale::stretched(self.pictures.iter().map(|picture| picture.largest(part)).fold(0.0, f32::max)),
+            ScaleKind::Uniform => Scale::UNIFORM,
+        }
+    }
+
+    pub(super) fn scale_of(&self, part: Part) -> Scale {
+        let usual = if part == Part::Matrix { ScaleKind::Unit } else { ScaleKind::Uniform };
+        self.scale_of_kind(part, self.scale.unwrap_or(usual))
+    }
+
+    /// The scale on which matrices are read.
+    pub fn matrix_scale(&self) -> Scale {
+        self.scale_of(Part::Matrix)
+    }
+
+    /// The scale on which texts and bags are read.
+    pub fn text_scale(&self) -> Scale {
+        self.scale_of(Part::Text)
+    }
+
+    /// The scales that the legend has to name.
+    pub(super) fn scales(&self) -> Vec<Scale> {
+        let used = |part: Part| self.pictures.iter().any(|picture| picture.has(part));
+        let mut scales: Vec<Scale> =
+            [Part::Text, Part::Matrix].into_iter().filter(|&part| used(part)).map(|part| self.scale_of(part)).collect();
+        scales.dedup();
+        scales
+    }
+
+    /// What the legend has to add.
+    pub(super) fn notes(&self) -> Vec<&'static str> {
+        let merged = self.pictures.iter().any(Picture::is_merged);
+        let against_share = merged && self.scales().iter().all(|scale| scale.kind() == ScaleKind::Uniform);
+        match (merged, against_share) {
+            (true, true) => vec!["words are merged: the weights of the pieces added up, against their share of all pieces"],
+            (true, false) => vec!["words are merged: the weights of the pieces added up, so a word of many pieces gains"],
+            (false, _) => Vec::new(),
+        }
+    }
+
+    /// The colours.
+    pub fn palette(&self) -> Palette {
+        self.palette
+    }
+
+    /// The paper.
+    pub fn theme(&self) -> Theme {
+        self.theme
     }
 
     /// The pictures, in the order given.
     pub fn pictures(&self) -> &[Picture] {
         &self.pictures
     }
+}
+
+fn check_all(pictures: &[Picture]) -> Result<(), Error> {
+    for (index, picture) in pictures.iter().enumerate() {
+        let check = Check { picture: index + 1 };
+        match picture {
+            Picture::Matrix(matrix) => check.matrix(matrix)?,
+            Picture::Shaded(shaded) => check.shaded(shaded)?,
+            Picture::Match(matched) => check.matched(matched)?,
+            Picture::Bag(bag) => check.bag(bag)?,
+        }
+    }
+    Ok(())
 }
 
 /// The checks of one picture, which know its number.
@@ -105,10 +203,20 @@ impl Check {
         for (index, head) in matrix.heads.iter().enumerate() {
             self.table(&format!("head {}", index + 1), head, matrix.output.len(), matrix.source.len())?;
         }
-        match &matrix.probabilities {
-            Some(probabilities) => self.row("probabilities", probabilities, matrix.output.len()),
-            None => Ok(()),
+        if let Some(probabilities) = &matrix.probabilities {
+            self.row("probabilities", probabilities, matrix.output.len())?;
         }
+        self.pieces(&matrix.pieces, matrix.source.len())?;
+        matrix.end.as_ref().map_or(Ok(()), |end| self.end(end, matrix))
+    }
+
+    fn end(&self, end: &End, matrix: &Matrix) -> Result<(), Error> {
+        self.table("the end", &end.heads, matrix.heads.len(), matrix.source.len())?;
+        end.probability.map_or(Ok(()), |value| self.value(|| "the probability of the end".into(), value))
+    }
+
+    fn pieces(&self, pieces: &[usize], expected: usize) -> Result<(), Error> {
+        if pieces.is_empty() { Ok(()) } else { self.length("pieces", pieces.len(), expected) }
     }
 
     fn shaded(&self, shaded: &Shaded) -> Result<(), Error> {
@@ -150,7 +258,7 @@ impl Check {
         for (index, head) in weighted.heads.iter().enumerate() {
             self.row(&format!("head {} of {what}", index + 1), head, weighted.tokens.len())?;
         }
-        Ok(())
+        self.pieces(&weighted.pieces, weighted.tokens.len())
     }
 
     fn probabilities(&self, probabilities: &[(String, f32)]) -> Result<(), Error> {
@@ -209,13 +317,28 @@ mod tests {
     }
 
     #[test]
-    fn colours_end_at_the_largest_weight_on_demand() {
-        let text = Weighted { tokens: vec!["a".into(); 3], heads: vec![vec![0.01, 0.0712, 0.02], vec![0.03, 0.01, 0.01]] };
-        let page = Page::new(vec![Shaded { text, probabilities: vec![("x".into(), 1.0)], ..Shaded::default() }.into()]).unwrap();
-        assert_eq!(page.scale().top(), 1.0);
-        assert_eq!(page.stretched().scale().top(), 0.072);
-        assert_eq!(Page::new(vec![matrix().into()]).unwrap().stretched().scale().top(), 0.5);
-        assert_eq!(Page::new(vec![]).unwrap().stretched().scale().top(), 1.0);
+    fn every_part_has_its_usual_scale_or_the_one_asked_for() {
+        let text = Weighted::new(vec!["a".into(); 3], vec![vec![0.01, 0.0712, 0.02], vec![0.03, 0.01, 0.01]]);
+        let shaded = || Shaded { text: text.clone(), probabilities: vec![("x".into(), 1.0)], ..Shaded::default() };
+        // A text of one word has all its weight there, which says nothing of the others.
+        let one = Shaded { text: Weighted::new(vec!["a".into()], vec![vec![1.0]]), ..Shaded::default() };
+        let page = Page::new(vec![shaded().into(), one.into(), matrix().into()]).unwrap();
+        assert_eq!((page.text_scale(), page.matrix_scale()), (Scale::UNIFORM, Scale::UNIT));
+        assert_eq!(page.scales(), [Scale::UNIFORM, Scale::UNIT]);
+        let stretched = page.clone().stretched();
+        assert_eq!((stretched.text_scale().top(), stretched.matrix_scale().top()), (0.072, 0.5));
+        assert_eq!(page.scaled(ScaleKind::Uniform).scales(), [Scale::UNIFORM]);
+        assert_eq!(Page::new(vec![matrix().into()]).unwrap().scales(), [Scale::UNIT]);
+        assert!(Page::new(vec![]).unwrap().scales().is_empty());
+    }
+
+    #[test]
+    fn the_legend_says_how_words_were_merged() {
+        let merged = Weighted { pieces: vec![2, 1], ..Weighted::new(vec!["ab".into(), "c".into()], vec![vec![0.6, 0.4]]) };
+        let page = Page::new(vec![Shaded { text: merged, ..Shaded::default() }.into()]).unwrap();
+        assert!(page.notes()[0].contains("against their share"));
+        assert!(page.scaled(ScaleKind::Unit).notes()[0].contains("a word of many pieces gains"));
+        assert!(Page::new(vec![matrix().into()]).unwrap().notes().is_empty());
     }
 
     #[test]
@@ -224,7 +347,7 @@ mod tests {
         assert!(message(short).starts_with("picture 1: head 1, row 1 has 1 entries where 2 are expected"));
         let unlabelled = Bag { weights: vec![1.0], ..Bag::default() };
         assert!(message(unlabelled).starts_with("picture 1: weights has 1 entries where 0 are expected"));
-        let text = Weighted { tokens: vec!["a".into()], heads: vec![vec![]] };
+        let text = Weighted::new(vec!["a".into()], vec![vec![]]);
         assert!(message(Shaded { text, ..Shaded::default() }).contains("head 1 of the text has 0 entries where 1"));
     }
 

@@ -1,5 +1,6 @@
 //! What can be drawn: plain data that a model fills.
 
+use super::scale::Portion;
 use serde::Serialize;
 
 /// Rows of attention weights. In a [`Matrix`]: output units by source units. Of a text: heads by tokens.
@@ -24,13 +25,56 @@ pub struct Matrix {
     pub heads: Vec<Weights>,
     /// The probability the model gave to each output unit.
     pub probabilities: Option<Vec<f32>>,
+    /// How many units each column was merged from; empty if every column is one unit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<usize>,
+    /// The end of the answer, if the model wrote one: drawn as the last row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<End>,
+}
+
+/// The step at which a model ended its answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct End {
+    /// For each head, the weights over the source units.
+    pub heads: Weights,
+    /// The probability the model gave to the end.
+    pub probability: Option<f32>,
+}
+
+impl End {
+    /// The label of its row.
+    pub const LABEL: &'static str = "(end)";
 }
 
 impl Matrix {
+    /// The weight that an even spread would give to each column.
+    pub fn evens(&self) -> Vec<f32> {
+        evens(&self.pieces, self.source.len())
+    }
+
+    /// The same for every cell: each row is spread on its own.
+    pub(crate) fn cell_evens(&self) -> Evens {
+        Evens { rows: Vec::new(), columns: self.evens() }
+    }
+
+    /// The same matrix with the end of the answer as its last row.
+    pub fn with_end_row(&self) -> Matrix {
+        let mut all = self.clone();
+        let Some(end) = all.end.take() else { return all };
+        all.output.push(End::LABEL.into());
+        all.heads.iter_mut().zip(end.heads).for_each(|(head, row)| head.push(row));
+        if let (Some(probabilities), Some(probability)) = (&mut all.probabilities, end.probability) {
+            probabilities.push(probability);
+        }
+        all
+    }
+
     /// The picture of one head alone (counted from zero), or `None` if there is no such head.
     pub fn head(&self, index: usize) -> Option<Matrix> {
         let head = self.heads.get(index)?.clone();
-        Some(Matrix { heads: vec![head], ..self.clone() })
+        let end = self.end.as_ref().map(|end| End { heads: end.heads.get(index).into_iter().cloned().collect(), ..*end });
+        Some(Matrix { heads: vec![head], end, ..self.clone() })
     }
 
     /// The weights averaged over the heads, or `None` without heads.
@@ -64,9 +108,28 @@ pub struct Weighted {
     pub tokens: Vec<String>,
     /// One row of weights per head, one weight per token.
     pub heads: Weights,
+    /// How many units each token was merged from; empty if every token is one unit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<usize>,
 }
 
 impl Weighted {
+    /// Tokens that are one unit each, with their weights.
+    pub fn new(tokens: Vec<String>, heads: Weights) -> Weighted {
+        Weighted { tokens, heads, pieces: Vec::new() }
+    }
+
+    /// The weight that an even spread would give to each token.
+    pub fn evens(&self) -> Vec<f32> {
+        evens(&self.pieces, self.tokens.len())
+    }
+
+    /// The weights of all heads beside an even spread.
+    pub(crate) fn portions(&self) -> impl Iterator<Item = Portion> {
+        let evens = self.evens();
+        self.heads.iter().flat_map(move |head| portions(head, &evens).collect::<Vec<_>>())
+    }
+
     /// The weights averaged over the heads; empty without heads.
     pub fn mean(&self) -> Vec<f32> {
         match self.heads.split_first() {
@@ -93,6 +156,9 @@ impl Weighted {
 pub struct Shaded {
     /// The label the model chose.
     pub label: String,
+    /// The right label, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth: Option<String>,
     /// The probability of every label, in the order to show them.
     pub probabilities: Vec<(String, f32)>,
     /// The text and its weights.
@@ -121,6 +187,15 @@ impl Match {
         let answer = self.answer.mean();
         self.question.mean().iter().map(|question| answer.iter().map(|weight| question * weight).collect()).collect()
     }
+
+    /// The weight that an even spread would give to each pair of [`cross`](Self::cross), as a factor of its row and one of its
+    /// column: over each row where every row sums to one, over all pairs where all of them together do.
+    pub(crate) fn cross_evens(&self) -> Evens {
+        let (rows, columns) = (self.question.evens(), self.answer.evens());
+        let total: f32 = self.cross.iter().flatten().flatten().sum();
+        let by_row = (total - rows.len() as f32).abs() <= (total - 1.0).abs();
+        Evens { rows: if by_row { vec![1.0; rows.len()] } else { rows }, columns }
+    }
 }
 
 /// A bag of rows: a label for the whole, a weight for each row.
@@ -130,6 +205,9 @@ pub struct Bag {
     pub id: String,
     /// The label the model chose.
     pub label: String,
+    /// The right label, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth: Option<String>,
     /// The probability of every label, in the order to show them.
     pub probabilities: Vec<(String, f32)>,
     /// A name for each row.
@@ -162,6 +240,11 @@ impl Images {
 }
 
 impl Bag {
+    /// The weights beside an even spread.
+    pub(crate) fn portions(&self) -> Vec<Portion> {
+        self.weights.iter().map(|&weight| Portion::of(weight, self.weights.len())).collect()
+    }
+
     /// The same bag with its heaviest rows first; rows of equal weight keep their order.
     pub fn sorted(&self) -> Bag {
         let mut order: Vec<usize> = (0..self.rows.len().min(self.weights.len())).collect();
@@ -192,18 +275,103 @@ pub enum Picture {
     Bag(Bag),
 }
 
+/// What an even spread would give to each cell of a table: a factor of its row times one of its column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Evens {
+    pub rows: Vec<f32>,
+    pub columns: Vec<f32>,
+}
+
+impl Evens {
+    /// A weight of the table beside an even spread.
+    pub fn portion(&self, row: usize, column: usize, weight: f32) -> Portion {
+        let of = |all: &[f32], index: usize| all.get(index).copied().unwrap_or(1.0);
+        Portion { weight, even: of(&self.rows, row) * of(&self.columns, column) }
+    }
+
+    /// All weights of a table.
+    pub fn portions<'a>(&'a self, table: &'a [Vec<f32>]) -> impl Iterator<Item = Portion> + 'a {
+        let row = move |(y, row): (usize, &'a Vec<f32>)| row.iter().enumerate().map(move |(x, &weight)| self.portion(y, x, weight));
+        table.iter().enumerate().flat_map(row)
+    }
+}
+
+/// The parts of a picture that are read on a scale of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A table of weights.
+    Matrix,
+    /// Weights of a text or a bag.
+    Text,
+}
+
 impl Picture {
-    /// The largest weight; 0 without any.
-    pub(crate) fn largest(&self) -> f32 {
-        let most = |weights: &[f32]| weights.iter().copied().fold(0.0, f32::max);
-        let of = |rows: &Weights| rows.iter().map(|row| most(row)).fold(0.0, f32::max);
+    /// Whether the picture has such a part.
+    pub(crate) fn has(&self, part: Part) -> bool {
         match self {
-            Picture::Matrix(it) => it.heads.iter().map(of).fold(0.0, f32::max),
-            Picture::Shaded(it) => of(&it.text.heads),
-            Picture::Match(it) => of(&it.question.heads).max(of(&it.answer.heads)).max(it.cross.as_ref().map_or(0.0, of)),
-            Picture::Bag(it) => most(&it.weights),
+            Picture::Matrix(_) => part == Part::Matrix,
+            Picture::Match(it) => part == Part::Text || it.cross.is_some(),
+            Picture::Shaded(_) | Picture::Bag(_) => part == Part::Text,
         }
     }
+
+    /// The largest weight of a part; 0 without any. The weight of an only position is always 1 and says nothing.
+    pub(crate) fn largest(&self, part: Part) -> f32 {
+        let most = |weights: &[f32]| if weights.len() > 1 { weights.iter().copied().fold(0.0, f32::max) } else { 0.0 };
+        let of = |rows: &Weights| rows.iter().map(|row| most(row)).fold(0.0, f32::max);
+        match (self, part) {
+            (Picture::Matrix(it), Part::Matrix) => it.heads.iter().chain(it.end.as_ref().map(|end| &end.heads)).map(of).fold(0.0, f32::max),
+            (Picture::Shaded(it), Part::Text) => of(&it.text.heads),
+            (Picture::Match(it), Part::Text) => of(&it.question.heads).max(of(&it.answer.heads)),
+            (Picture::Match(it), Part::Matrix) => it.cross.as_ref().map_or(0.0, of),
+            (Picture::Bag(it), Part::Text) => most(&it.weights),
+            _ => 0.0,
+        }
+    }
+
+    /// Whether words were merged from subwords.
+    pub(crate) fn is_merged(&self) -> bool {
+        let several = |pieces: &[usize]| pieces.iter().any(|&pieces| pieces > 1);
+        match self {
+            Picture::Matrix(it) => several(&it.pieces),
+            Picture::Shaded(it) => several(&it.text.pieces),
+            Picture::Match(it) => several(&it.question.pieces) || several(&it.answer.pieces),
+            Picture::Bag(_) => false,
+        }
+    }
+
+    /// The largest weight of all in times of an even spread; none if there is nothing to spread over.
+    pub fn most_times_uniform(&self) -> Option<f32> {
+        let most = |portions: &mut dyn Iterator<Item = Portion>| {
+            let most = portions.filter(|portion| portion.even < 1.0).map(Portion::times).fold(f32::NAN, f32::max);
+            (!most.is_nan()).then_some(most)
+        };
+        match self {
+            Picture::Matrix(it) => {
+                let evens = it.evens();
+                most(&mut it.heads.iter().flatten().flat_map(|row| portions(row, &evens)))
+            }
+            Picture::Shaded(it) => most(&mut it.text.portions()),
+            Picture::Match(it) => most(&mut it.question.portions().chain(it.answer.portions())),
+            Picture::Bag(it) => most(&mut it.portions().into_iter()),
+        }
+    }
+}
+
+/// The weight that an even spread would give to each position, by how many units each was merged from.
+fn evens(pieces: &[usize], positions: usize) -> Vec<f32> {
+    match pieces.len() == positions && positions > 0 {
+        true => {
+            let all: usize = pieces.iter().sum();
+            pieces.iter().map(|&pieces| pieces as f32 / all.max(1) as f32).collect()
+        }
+        false => vec![1.0 / positions.max(1) as f32; positions],
+    }
+}
+
+/// Weights beside an even spread.
+pub(crate) fn portions<'a>(weights: &'a [f32], evens: &'a [f32]) -> impl Iterator<Item = Portion> + 'a {
+    weights.iter().zip(evens).map(|(&weight, &even)| Portion { weight, even })
 }
 
 impl From<Matrix> for Picture {
@@ -251,7 +419,7 @@ mod tests {
 
     #[test]
     fn the_mean_is_over_heads() {
-        let weighted = Weighted { tokens: vec!["a".into(), "b".into()], heads: vec![vec![0.2, 0.8], vec![0.6, 0.4]] };
+        let weighted = Weighted::new(vec!["a".into(), "b".into()], vec![vec![0.2, 0.8], vec![0.6, 0.4]]);
         assert_eq!(weighted.mean(), [0.4, 0.6]);
         let matrix = Matrix { heads: vec![vec![vec![1.0, 0.0]], vec![vec![0.5, 0.5]]], ..Matrix::default() };
         assert_eq!(matrix.mean(), Some(vec![vec![0.75, 0.25]]));
@@ -262,10 +430,45 @@ mod tests {
 
     #[test]
     fn pairs_weigh_what_both_weigh() {
-        let text = |weights: &[f32]| Weighted { tokens: vec!["x".into(); weights.len()], heads: vec![weights.to_vec()] };
+        let text = |weights: &[f32]| Weighted::new(vec!["x".into(); weights.len()], vec![weights.to_vec()]);
         let matched = Match { question: text(&[0.5, 0.5]), answer: text(&[0.25, 0.0, 0.75]), ..Match::default() };
         assert_eq!(matched.pairs(), [[0.125, 0.0, 0.375], [0.125, 0.0, 0.375]]);
         assert!(Match::default().pairs().is_empty());
+    }
+
+    #[test]
+    fn an_even_spread_of_pairs_or_of_rows() {
+        let text = |length: usize| Weighted::new(vec!["x".into(); length], vec![vec![1.0 / length as f32; length]]);
+        let mut matched = Match { question: text(3), answer: text(2), ..Match::default() };
+        matched.cross = Some(matched.pairs());
+        assert_eq!(matched.cross_evens().portion(2, 1, 0.5).times(), 3.0);
+        matched.cross = Some(vec![vec![0.9, 0.1]; 3]);
+        assert_eq!(matched.cross_evens().portion(2, 1, 0.5).times(), 1.0);
+    }
+
+    #[test]
+    fn a_word_is_even_by_its_pieces() {
+        let words = Weighted { pieces: vec![3, 1], ..Weighted::new(vec!["a".into(), "b".into()], vec![vec![0.75, 0.25]]) };
+        assert_eq!(words.evens(), [0.75, 0.25]);
+        assert!(words.portions().all(|portion| portion.times() == 1.0));
+        let picture = Picture::from(Shaded { text: words, ..Shaded::default() });
+        assert_eq!((picture.most_times_uniform(), picture.is_merged()), (Some(1.0), true));
+    }
+
+    #[test]
+    fn the_end_is_the_last_row() {
+        let matrix = Matrix {
+            output: vec!["x".into()],
+            heads: vec![vec![vec![1.0, 0.0]], vec![vec![0.5, 0.5]]],
+            probabilities: Some(vec![0.9]),
+            end: Some(End { heads: vec![vec![0.0, 1.0], vec![0.25, 0.75]], probability: Some(0.8) }),
+            ..Matrix::default()
+        };
+        let all = matrix.with_end_row();
+        assert_eq!(all.output, ["x", "(end)"]);
+        assert_eq!(all.heads[1], [[0.5, 0.5], [0.25, 0.75]]);
+        assert_eq!((all.probabilities, all.end), (Some(vec![0.9, 0.8]), None));
+        assert_eq!(matrix.head(1).map(|head| head.with_end_row().heads), Some(vec![all.heads[1].clone()]));
     }
 
     #[test]

@@ -4,15 +4,17 @@
 //! pipes. Lines never exceed the width, so nothing wraps; a matrix that is too wide is cut into panels.
 
 use super::label::{self, Label};
-use super::scale::{self, Rgb, Scale, short};
-use super::{Page, textual};
+use super::palette::{Ground, Palette, Ramp, Theme};
+use super::scale::{self, Rgb, Scale, Tone};
+use super::textual::{self, Line};
+use super::{Page, ansi};
 
 /// The colours a terminal has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
     /// 24 bits: the table as it is.
     True,
-    /// The 256 colours of xterm: the nearest to the table's.
+    /// The 256 colours of xterm: the nearest to the table's whose lightness goes the same way.
     Ansi256,
     /// None: shades of block characters, and no escape sequences at all.
     #[default]
@@ -43,7 +45,7 @@ impl Color {
     pub(super) fn select(self, ground: u8, Rgb { r, g, b }: Rgb) -> String {
         match self {
             Color::True => format!("\u{1b}[{ground};2;{r};{g};{b}m"),
-            Color::Ansi256 => format!("\u{1b}[{ground};5;{}m", nearest_256(Rgb { r, g, b })),
+            Color::Ansi256 => format!("\u{1b}[{ground};5;{}m", ansi::nearest(Rgb { r, g, b })),
             Color::None => String::new(),
         }
     }
@@ -51,7 +53,9 @@ impl Color {
 
 /// Draws a page in at most `width` columns.
 pub fn draw(page: &Page, width: usize, color: Color) -> String {
-    textual::draw(page, &Blocks { color, scale: page.scale() }, width)
+    // Most terminals are dark; what is neutral has no colour of its own, so that it is right on any.
+    let ground = if page.theme() == Theme::Light { Ground::Light } else { Ground::Dark };
+    textual::draw(page, &Blocks::new(color, page.palette(), ground), width)
 }
 
 /// The shades of a terminal without colours, a quarter of the scale each.
@@ -63,11 +67,47 @@ fn block(weight: f32) -> char {
 
 struct Blocks {
     color: Color,
-    scale: Scale,
+    /// The colours of both tables, and as which of 256 they are shown.
+    sequential: Vec<(Rgb, u8)>,
+    diverging: Vec<(Rgb, u8)>,
 }
 
 impl Blocks {
-    /// `text` on the colour of `weight`, in ink that reads on it.
+    fn new(color: Color, palette: Palette, ground: Ground) -> Blocks {
+        let [sequential, diverging] = [Ramp::Sequential, Ramp::Diverging].map(|ramp| palette.table(ramp, ground));
+        if color != Color::Ansi256 {
+            let plain = |table: Vec<Rgb>| table.into_iter().map(|colour| (colour, 0)).collect();
+            return Blocks { color, sequential: plain(sequential), diverging: plain(diverging) };
+        }
+        // Ink is chosen for the colour that is shown, not for the one that was meant.
+        let shown = |entries: Vec<u8>| entries.into_iter().map(|entry| (ansi::xterm(entry), entry)).collect();
+        Blocks { color, sequential: shown(ansi::sequential(&sequential)), diverging: shown(ansi::diverging(&diverging)) }
+    }
+
+    fn colour(&self, ramp: Ramp, place: f32) -> (Rgb, u8) {
+        let table = if ramp == Ramp::Sequential { &self.sequential } else { &self.diverging };
+        table.get(scale::step(place)).copied().unwrap_or((Rgb { r: 0, g: 0, b: 0 }, 16))
+    }
+
+    /// The escape sequence for a colour of a table.
+    fn select(&self, ground: u8, (colour, entry): (Rgb, u8)) -> String {
+        match self.color {
+            Color::Ansi256 => format!("\u{1b}[{ground};5;{entry}m"),
+            _ => self.color.select(ground, colour),
+        }
+    }
+
+    /// `text` on a colour of a table, in ink that reads on it.
+    fn on_step(&self, text: &str, paper: (Rgb, u8)) -> String {
+        format!("{}{}{text}\u{1b}[0m", self.select(48, paper), self.color.select(38, paper.0.ink()))
+    }
+
+    /// `text` on the colour of a weight.
+    fn toned(&self, text: &str, tone: &Tone) -> String {
+        if tone.neutral() { text.to_string() } else { self.on_step(text, self.colour(tone.ramp, tone.place)) }
+    }
+
+    /// `text` on a colour, in ink that reads on it.
     fn on(&self, text: &str, paper: Rgb) -> String {
         format!("{}{}{text}\u{1b}[0m", self.color.select(48, paper), self.color.select(38, paper.ink()))
     }
@@ -106,43 +146,48 @@ impl textual::Paint for Blocks {
         2
     }
 
-    fn cells(&self, weights: &[f32], widths: &[usize]) -> String {
-        let cells: Vec<(f32, usize)> = weights.iter().copied().zip(widths.iter().copied()).collect();
+    fn cells(&self, tones: &[Tone], widths: &[usize]) -> String {
+        let cells: Vec<(&Tone, usize)> = tones.iter().zip(widths.iter().copied()).collect();
         if self.plain() {
-            return cells.iter().map(|&(weight, width)| String::from(block(self.scale.share(weight))).repeat(width)).collect();
+            return cells.iter().map(|&(tone, width)| String::from(block(tone.place)).repeat(width)).collect();
         }
-        let number = |&(weight, width): &(f32, usize)| {
+        let number = |&(tone, width): &(&Tone, usize)| {
             // Zeros say nothing that their colour does not.
-            let shown = width > 2 && scale::step(weight) > 0;
-            format!("{:^width$}", if shown { short(weight) } else { String::new() })
+            let shown = width > 2 && !tone.silent;
+            format!("{:^width$}", if shown { tone.number.as_str() } else { "" })
         };
         // Neighbours of one colour need its escape sequence only once.
-        let run = |run: &[(f32, usize)]| {
+        let run = |run: &[(&Tone, usize)]| {
             let text: String = run.iter().map(number).collect();
-            self.on(&text, self.scale.colour(run[0].0)) // A chunk is never empty.
+            self.toned(&text, run[0].0) // A chunk is never empty.
         };
-        cells.chunk_by(|a, b| self.scale.colour(a.0) == self.scale.colour(b.0)).map(run).collect()
+        let same = |a: &Tone, b: &Tone| a.neutral() == b.neutral() && scale::step(a.place) == scale::step(b.place);
+        cells.chunk_by(|a, b| same(a.0, b.0)).map(run).collect()
     }
 
-    fn token(&self, token: &Label, weight: f32) -> String {
-        if self.plain() { token.text.clone() } else { self.on(&token.text, self.scale.colour(weight)) }
+    fn token(&self, token: &Label, tone: &Tone) -> String {
+        if self.plain() { token.text.clone() } else { self.toned(&token.text, tone) }
     }
 
-    fn strip(&self, weight: f32, width: usize) -> String {
+    fn strip(&self, tone: &Tone, width: usize) -> String {
         match self.plain() {
-            true => format!("{:^width$}", format!("{} {}", block(self.scale.share(weight)), short(weight))),
-            false => self.on(&format!("{:^width$}", short(weight)), self.scale.colour(weight)),
+            true => format!("{:^width$}", format!("{} {}", block(tone.place), tone.number)),
+            false => self.toned(&format!("{:^width$}", tone.number), tone),
         }
     }
 
-    fn bar(&self, weight: f32, width: usize) -> String {
+    fn strip_width(&self, tone: &Tone) -> usize {
+        tone.number.chars().count() + if self.plain() { 2 } else { 0 }
+    }
+
+    fn bar(&self, part: f32, tone: &Tone, width: usize) -> String {
         const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-        let eighths = ((self.scale.share(weight) * 8.0 * width as f32).round() as usize).min(8 * width);
+        let eighths = ((part * 8.0 * width as f32).round() as usize).min(8 * width);
         let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);
         let rest = " ".repeat(width - eighths.div_ceil(8));
-        match self.plain() || bar.is_empty() {
+        match self.plain() || bar.is_empty() || tone.neutral() {
             true => bar + &rest,
-            false => format!("{}{bar}\u{1b}[0m{rest}", self.color.select(38, self.scale.colour(weight))),
+            false => format!("{}{bar}\u{1b}[0m{rest}", self.select(38, self.colour(tone.ramp, tone.place))),
         }
     }
 
@@ -166,37 +211,26 @@ impl textual::Paint for Blocks {
         "→"
     }
 
-    fn legend(&self) -> String {
-        if self.plain() {
-            return format!("0 │{}│ {}", BLOCKS.iter().collect::<String>(), self.scale.top());
-        }
-        let colours: String = (0..20).map(|i| self.on(" ", scale::colour(100 * i / 19))).collect();
-        format!("0 {colours} {}", self.scale.top())
+    fn axes(&self, down: &str, across: &str) -> String {
+        format!("{down} ↓  {across} →")
     }
-}
 
-/// The entry of xterm's 6 x 6 x 6 cube or of its grey ramp that lies nearest.
-fn nearest_256(Rgb { r, g, b }: Rgb) -> u8 {
-    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let distance = |(x, y, z): (u8, u8, u8)| -> u32 {
-        [(x, r), (y, g), (z, b)].iter().map(|&(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
-    };
-    let cube = (0..216u8).map(|i| (16 + i, (LEVELS[usize::from(i / 36)], LEVELS[usize::from(i / 6 % 6)], LEVELS[usize::from(i % 6)])));
-    let greys = (0..24u8).map(|i| (232 + i, (8 + 10 * i, 8 + 10 * i, 8 + 10 * i)));
-    cube.chain(greys).min_by_key(|&(_, colour)| distance(colour)).map_or(16, |(entry, _)| entry)
+    fn legend(&self, scale: Scale, width: usize) -> Line {
+        let (low, high) = scale.ends();
+        let ends = low.len() + high.len() + 2;
+        let across = width.saturating_sub(ends).clamp(2, 20);
+        if self.plain() {
+            return Line::new(&format!("{low} │{}│ {high}", BLOCKS.iter().collect::<String>()), ends + BLOCKS.len() + 2);
+        }
+        let place = |i: usize| i as f32 / (across - 1) as f32;
+        let colours: String = (0..across).map(|i| self.on_step(" ", self.colour(scale.ramp(), place(i)))).collect();
+        Line::new(&format!("{low} {colours} {high}"), ends + across)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_of_256_colours() {
-        assert_eq!(nearest_256(Rgb { r: 255, g: 255, b: 255 }), 231);
-        assert_eq!(nearest_256(Rgb { r: 0, g: 0, b: 0 }), 16);
-        assert_eq!(nearest_256(Rgb { r: 130, g: 130, b: 130 }), 244);
-        assert_eq!(nearest_256(Rgb { r: 250, g: 230, b: 40 }), 220);
-    }
 
     #[test]
     fn other_terminals_get_no_colours() {

@@ -93,6 +93,26 @@ impl Browser {
         self.pointer(place, &["pointerDown", "pointerUp"]);
     }
 
+    /// Makes the window a phone of 400 x 800 that is touched, for the pages opened from now on.
+    pub fn phone(&self) {
+        let send = |name: &str, parameters: Value| self.command("goog/cdp/execute", &json!({"cmd": name, "params": parameters}));
+        send("Emulation.setDeviceMetricsOverride", json!({"width": 400, "height": 800, "deviceScaleFactor": 2, "mobile": true}));
+        send("Emulation.setTouchEmulationEnabled", json!({"enabled": true}));
+    }
+
+    /// Touches a place in the window for a moment.
+    pub fn tap(&self, (x, y): (i64, i64)) {
+        let actions = json!([
+            {"type": "pointerMove", "duration": 0, "x": x, "y": y},
+            {"type": "pointerDown", "button": 0},
+            {"type": "pointerUp", "button": 0},
+        ]);
+        self.command(
+            "actions",
+            &json!({"actions": [{"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": actions}]}),
+        );
+    }
+
     fn pointer(&self, (x, y): (i64, i64), buttons: &[&str]) {
         let mut actions = vec![json!({"type": "pointerMove", "duration": 0, "x": x, "y": y})];
         actions.extend(buttons.iter().map(|button| json!({"type": button, "button": 0})));
@@ -130,7 +150,7 @@ impl Browser {
                 requests += 1;
             }
         }
-        assert_eq!(requests, 1, "requests were watched");
+        assert!(requests > 0, "requests were watched");
     }
 
     fn command(&self, name: &str, body: &Value) -> Value {

@@ -2,8 +2,10 @@
 
 use super::samples::{self, units};
 use spotlight::view::curves::{Curves, Record};
+use spotlight::view::palette::{Palette, Theme};
+use spotlight::view::scale::ScaleKind;
 use spotlight::view::terminal::{self, Color};
-use spotlight::view::{Bag, Matrix, Page, Picture, ascii, png, svg};
+use spotlight::view::{Bag, End, Matrix, Page, Picture, Shaded, Weighted, ascii, html, json, png, svg};
 use unicode_width::UnicodeWidthStr;
 
 fn page(picture: impl Into<Picture>) -> Page {
@@ -133,15 +135,71 @@ fn the_caveat_is_in_every_form() {
 #[test]
 fn stretched_colours_say_where_they_end() {
     let bag = || page(Bag { weights: vec![0.05, 0.1, 0.05], rows: units("abc"), ..Bag::default() });
-    assert!(ascii::draw(&bag(), 80).contains("0 \" .:-=+*#%@\" 1\n"));
+    assert!(ascii::draw(&bag().scaled(ScaleKind::Unit), 80).contains("0 \" .:-=+*#%@\" 1   weight, from 0 to 1\n"));
     let stretched = bag().stretched();
     let drawing = ascii::draw(&stretched, 80);
-    assert!(drawing.contains("0 \" .:-=+*#%@\" 0.1\n"), "{drawing}");
+    assert!(drawing.contains("0 \" .:-=+*#%@\" 0.1   weight, stretched to the largest\n"), "{drawing}");
     let lengths: Vec<usize> = drawing.lines().filter(|line| line.contains('|')).map(|line| line.matches('#').count()).collect();
-    assert_eq!(lengths, [25, 50, 25], "{drawing}");
-    assert!(terminal::draw(&stretched, 80, Color::None).contains("│ 0.1\n"));
-    assert!(svg::draw(&stretched).contains(">0.1   weight</text>"));
+    assert_eq!(lengths, [20, 40, 20], "{drawing}");
+    assert!(terminal::draw(&stretched, 80, Color::None).contains("│ 0.1   weight, stretched to the largest\n"));
+    assert!(svg::draw(&stretched).contains(">weight, stretched to the largest</text>"));
     assert!(svg::draw(&stretched).contains("fill=\"#fde725\"><title>b: 0.1</title>"));
+    // Times uniform, the usual scale of a bag: half and twice an even spread lie alike far from the middle.
+    let uniform = ascii::draw(&bag(), 80);
+    assert!(uniform.contains("1/8 \" .:-=+*#%@\" 8   times uniform: weight x positions, 1 is even\n"), "{uniform}");
+    assert!(uniform.contains(" weight  times\n") && uniform.contains(" 0.1000  0.30x\n"), "{uniform}");
+}
+
+#[test]
+fn nearly_uniform_texts_say_so_in_every_form() {
+    let weights: Vec<f32> = (0..230).map(|i| (0.97 + 0.06 * (i % 2) as f32) / 230.0).collect();
+    let text = Weighted::new(vec!["word".into(); 230], vec![weights]);
+    let page = page(Shaded { label: "positive".into(), text, ..Shaded::default() });
+    let note = "nearly uniform (at most 1.03 times)";
+    for scale in ScaleKind::ALL {
+        let page = page.clone().scaled(scale);
+        for drawing in
+            [ascii::draw(&page, 80), terminal::draw(&page, 80, Color::True), terminal::draw(&page, 80, Color::None), svg::draw(&page)]
+        {
+            assert!(drawing.contains(note), "{drawing}");
+            assert!(!drawing.contains(".00<") && !drawing.contains(" .00 "), "no row of zeros: {drawing}");
+        }
+    }
+    assert!(svg::draw(&page).contains(">1.03×</text>") && svg::draw(&page.clone().scaled(ScaleKind::Unit)).contains(">4.5‰</text>"));
+    let json: serde_json::Value = serde_json::from_str(&json::draw(&page).unwrap()).unwrap();
+    assert!((json["most_times_uniform"].as_f64().unwrap() - 1.03).abs() < 1e-3);
+    // One that looks somewhere says nothing of the kind.
+    assert!(!svg::draw(&self::page(samples::tweet(1))).contains("nearly uniform"));
+}
+
+#[test]
+fn the_end_of_the_answer_is_a_row_and_columns_have_headings() {
+    let end = End { heads: vec![samples::peak(14, 13.0, 2.0)], probability: Some(0.77) };
+    let page = page(Matrix { end: Some(end), ..samples::date() });
+    for drawing in [terminal::draw(&page, 80, Color::None), ascii::draw(&page, 80)] {
+        let last = drawing.lines().find(|line| line.contains("(end)")).unwrap_or_else(|| panic!("{drawing}"));
+        assert!(last.ends_with("0.77"), "{last}");
+        assert!(drawing.contains("writes") && drawing.contains("reads") && drawing.contains("log-probability"));
+        assert!(drawing.lines().any(|line| line.ends_with(" p")), "{drawing}");
+    }
+    let drawing = svg::draw(&page);
+    for part in [">(end)</text>", ">reads →</text>", ">writes ↓</text>", ">p</text>", ">.77</text>", "log-probability"] {
+        assert!(drawing.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn paper_and_palette_are_chosen() {
+    let tweet = || page(samples::tweet(1));
+    let (auto, light, dark) = (svg::draw(&tweet()), svg::draw(&tweet().themed(Theme::Light)), svg::draw(&tweet().themed(Theme::Dark)));
+    assert!(auto.contains("prefers-color-scheme") && auto.contains("#ffffff") && auto.contains("#17181c"));
+    assert!(!light.contains("prefers-color-scheme") && !light.contains("#17181c"));
+    assert!(!dark.contains("prefers-color-scheme") && !dark.contains("fill: #ffffff"));
+    let colours = |palette: Palette| svg::draw(&page(samples::date()).coloured(palette)).contains("#440154");
+    assert_eq!(Palette::ALL.map(colours), [true, false, false, false]);
+    for theme in [Theme::Light, Theme::Dark, Theme::Auto] {
+        assert!(html::draw(&tweet().themed(theme)).is_ok() && png::draw(&tweet().themed(theme), 1.0).is_ok());
+    }
 }
 
 #[test]
@@ -174,6 +232,44 @@ fn embedded_fonts_draw_the_promised_scripts() {
     assert_ne!(ink("ʃ"), ink("ʒ"));
 }
 
+#[test]
+fn what_no_font_has_is_said_and_not_drawn_as_a_box() {
+    let image = |label: &str| png::draw(&page(Matrix { source: vec![label.into()], ..samples::diagonal(1, 1) }), 1.0).unwrap();
+    assert_eq!(image("東"), image("京"), "a dot for each column, whatever the character");
+    let height = |image: &[u8]| u32::from_be_bytes(image[20..24].try_into().unwrap());
+    assert!(height(&image("東")) > height(&image("aa")), "there is a line that says so");
+}
+
+#[test]
+fn wide_matrices_are_cut_into_bands_under_a_map() {
+    let drawing = svg::draw(&page(samples::diagonal(20, 300)));
+    let tree = resvg::usvg::roxmltree::Document::parse(&drawing).unwrap();
+    let texts: Vec<&str> = tree.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+    assert!(texts.contains(&"the whole: 300 columns, 20 rows"));
+    assert!(texts.contains(&"columns 1-60 of 300") && texts.contains(&"columns 241-300 of 300"));
+    assert_eq!(texts.iter().filter(|text| **text == "A").count(), 5, "the first row has its label in every band");
+    let width: f64 = tree.root_element().attribute("width").unwrap().parse().unwrap();
+    assert!(width < 1000.0, "{width}");
+}
+
+#[test]
+fn texts_and_columns_run_from_right_to_left_where_they_are_read_so() {
+    let x_of = |drawing: &str, label: &str| -> f64 {
+        let tree = resvg::usvg::roxmltree::Document::parse(drawing).unwrap();
+        let bare = |text: &str| text.replace('\u{200e}', "");
+        let found = tree.descendants().find(|node| node.has_tag_name("text") && node.text().is_some_and(|text| bare(text) == label));
+        found.unwrap_or_else(|| panic!("{label}")).attribute("x").unwrap().parse().unwrap()
+    };
+    let text = Weighted::new(samples::words("הסרט הזה היה נהדר"), vec![vec![0.1, 0.2, 0.3, 0.4]]);
+    let drawing = svg::draw(&page(Shaded { text, ..Shaded::default() }));
+    let places = ["הסרט", "הזה", "היה", "נהדר"].map(|word| x_of(&drawing, word));
+    assert!(places.windows(2).all(|pair| pair[0] > pair[1]), "{places:?}");
+    let drawing = svg::draw(&page(Matrix { source: units("אבג"), ..samples::diagonal(2, 3) }));
+    assert!(x_of(&drawing, "א") > x_of(&drawing, "ג") && drawing.contains(">← reads</text>"));
+    let drawing = svg::draw(&page(samples::diagonal(2, 3)));
+    assert!(x_of(&drawing, "a") < x_of(&drawing, "c"));
+}
+
 /// A training run that ends well.
 fn run() -> Curves {
     let record = |epoch: i32| {
@@ -188,7 +284,47 @@ fn run() -> Curves {
             ],
         }
     };
-    Curves { title: "dates".into(), axis: "epoch".into(), records: (1..=30).map(record).collect() }
+    Curves { title: "dates".into(), axis: "epoch".into(), records: (1..=30).map(record).collect(), ..Curves::default() }
+}
+
+#[test]
+fn curves_mark_the_kept_epoch_and_say_what_needs_saying() {
+    let note = "training loss lies above development loss: dropout";
+    let run = Curves { kept: Some(20.0), notes: vec![note.into()], ..run() };
+    let svg = run.svg();
+    assert!(svg.contains(">kept: epoch 20</text>") && svg.contains(note));
+    // The numbers beside the names are those of the model that is kept.
+    let kept = 1.0 - (-20.0f64 / 7.0).exp();
+    assert!(svg.contains(&format!(">{kept:.3}</text>")), "{kept:.3}");
+    for color in [Color::None, Color::True] {
+        let drawing = without_colours(&run.terminal(80, color));
+        assert!(drawing.contains("kept: epoch 20") && drawing.contains('┊') && drawing.contains(&format!("{kept:.3}")), "{drawing}");
+        assert!(drawing.split_whitespace().collect::<Vec<_>>().join(" ").contains(note), "{drawing}");
+    }
+}
+
+#[test]
+fn curves_that_coincide_are_both_seen() {
+    let record =
+        |epoch: f64| Record { at: epoch, values: vec![("accuracy".into(), 0.8), ("macro F1".into(), 0.8), ("ROC-AUC".into(), 0.9)] };
+    let curves = Curves { records: (1..=9).map(f64::from).map(record).collect(), ..Curves::default() };
+    assert_eq!(curves.svg().matches("stroke-dasharray").count(), 1, "the second of the two is dashed, so that the first shows through");
+    let drawing = curves.terminal(80, Color::None);
+    let line = drawing.lines().find(|line| line.contains('│') && line.contains('o')).unwrap_or_else(|| panic!("{drawing}"));
+    assert!(line.contains('x'), "both marks: {line}");
+}
+
+#[test]
+fn runs_are_compared_measure_by_measure() {
+    let other = Curves { title: "dates-2".into(), kept: Some(12.0), ..run() };
+    let both = Curves { kept: Some(30.0), compared: vec![other], ..run() };
+    let svg = both.svg();
+    for part in [">dev accuracy</text>", ">train loss</text>", ">dates</text>", ">dates-2</text>"] {
+        assert!(svg.contains(part), "{part}");
+    }
+    assert_eq!(svg.matches("class=\"mark\"").count(), 8, "the kept epoch of two runs in four charts");
+    let drawing = both.terminal(80, Color::None);
+    assert!(drawing.contains("o dates") && drawing.contains("x dates-2") && drawing.contains("dev accuracy"), "{drawing}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub fn date() -> Matrix {
         output: units("2024-03-15"),
         heads: vec![looks.iter().map(|&centre| peak(14, centre, 1.6)).collect()],
         probabilities: Some(vec![1.0, 0.999, 0.98, 0.97, 1.0, 0.94, 0.91, 1.0, 0.88, 0.86]),
+        ..Matrix::default()
     }
 }
 
@@ -47,6 +48,7 @@ pub fn sentence() -> Matrix {
         output: words("l' européen accord été signé hier"),
         heads: vec![head(3.0, 0.0), head(0.2, 0.0), head(1.0, -1.0), head(0.05, 2.0)],
         probabilities: Some(vec![0.91, 0.62, 0.77, 0.95, 0.99, 0.84]),
+        ..Matrix::default()
     }
 }
 
@@ -84,8 +86,13 @@ pub fn tweet(heads: usize) -> Shaded {
     let looks = [9.4, 1.2, 14.0];
     Shaded {
         label: "positive".into(),
+        truth: None,
         probabilities: vec![("positive".into(), 0.934), ("neutral".into(), 0.051), ("negative".into(), 0.015)],
-        text: Weighted { heads: looks[..heads].iter().map(|&centre| peak(tokens.len(), centre, 0.7)).collect(), tokens },
+        text: Weighted {
+            heads: looks[..heads].iter().map(|&centre| peak(tokens.len(), centre, 0.7)).collect(),
+            tokens,
+            pieces: Vec::new(),
+        },
     }
 }
 
@@ -97,8 +104,8 @@ pub fn answer() -> Match {
     Match {
         score: 0.8731,
         cross: Some(looks.iter().map(|&centre| peak(answer.len(), centre, 1.2)).collect()),
-        question: Weighted { heads: vec![peak(question.len(), 4.0, 0.5)], tokens: question },
-        answer: Weighted { heads: vec![peak(answer.len(), 0.4, 0.6)], tokens: answer },
+        question: Weighted { heads: vec![peak(question.len(), 4.0, 0.5)], tokens: question, pieces: Vec::new() },
+        answer: Weighted { heads: vec![peak(answer.len(), 0.4, 0.6)], tokens: answer, pieces: Vec::new() },
     }
 }
 
@@ -113,6 +120,7 @@ pub fn bag(images: bool) -> Bag {
     Bag {
         id: "bag 17".into(),
         label: "contains a nine".into(),
+        truth: None,
         probabilities: vec![("contains a nine".into(), 0.97), ("none".into(), 0.03)],
         rows: (1..=6).map(|row| format!("row {row}")).collect(),
         weights: weights.to_vec(),

@@ -20,7 +20,7 @@ fn pictures() -> Vec<Picture> {
     let label = || HOSTILE.concat();
     let units = || -> Vec<String> { HOSTILE.iter().map(|text| text.to_string()).collect() };
     let row = || samples::peak(HOSTILE.len(), 2.0, 1.0);
-    let weighted = || Weighted { tokens: units(), heads: vec![row(), row()] };
+    let weighted = || Weighted::new(units(), vec![row(), row()]);
     vec![
         Matrix {
             input: label(),
@@ -31,9 +31,18 @@ fn pictures() -> Vec<Picture> {
             ..Matrix::default()
         }
         .into(),
-        Shaded { label: label(), probabilities: vec![(label(), 0.5)], text: weighted() }.into(),
+        Shaded { label: label(), truth: Some(label()), probabilities: vec![(label(), 0.5)], text: weighted() }.into(),
         Match { score: 0.5, question: weighted(), answer: weighted(), cross: Some(vec![row(); HOSTILE.len()]) }.into(),
-        Bag { id: label(), label: label(), probabilities: vec![(label(), 1.0)], rows: units(), weights: row(), images: None }.into(),
+        Bag {
+            id: label(),
+            label: label(),
+            truth: Some(label()),
+            probabilities: vec![(label(), 1.0)],
+            rows: units(),
+            weights: row(),
+            images: None,
+        }
+        .into(),
     ]
 }
 

@@ -12,6 +12,9 @@ pub struct Answer {
     pub bag: String,
     /// The most probable label.
     pub label: String,
+    /// The right label, if the file tells it. Only pictures show it.
+    #[serde(skip)]
+    pub truth: Option<String>,
     /// The probability of every label, in alphabetical order of the labels.
     #[serde(serialize_with = "by_label")]
     pub probabilities: Vec<(String, f32)>,
@@ -34,6 +37,7 @@ impl Answer {
         view::Bag {
             id: self.bag.clone(),
             label: self.label.clone(),
+            truth: self.truth.clone(),
             probabilities: self.probabilities.clone(),
             rows: (1..=self.rows.len()).map(|row| format!("row {row}")).collect(),
             weights: self.weights(),
@@ -43,7 +47,7 @@ impl Answer {
 }
 
 fn mean(heads: &[Vec<f32>]) -> Vec<f32> {
-    view::Weighted { tokens: Vec::new(), heads: heads.to_vec() }.mean()
+    view::Weighted::new(Vec::new(), heads.to_vec()).mean()
 }
 
 impl answer::Answer for Answer {

@@ -147,6 +147,7 @@ impl BagModel {
             Answer {
                 bag: bag.id.clone(),
                 label: self.labels.get(best).unwrap_or_default().to_string(),
+                truth: self.labels.position(&bag.label).map(|_| bag.label.clone()),
                 probabilities: self.labels.iter().map(str::to_string).zip(decision.probabilities).collect(),
                 attention: decision.attention,
                 rows: bag.rows.clone(),

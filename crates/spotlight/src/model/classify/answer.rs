@@ -17,6 +17,9 @@ pub struct Answer {
     pub words: Vec<usize>,
     /// The most probable label.
     pub label: String,
+    /// The right label, if the question came with it. Only pictures show it.
+    #[serde(skip)]
+    pub truth: Option<String>,
     /// The probability of every label, in alphabetical order of the labels.
     #[serde(serialize_with = "by_label")]
     pub probabilities: Vec<(String, f32)>,
@@ -32,8 +35,8 @@ pub struct Answer {
 impl Answer {
     /// As a picture.
     pub fn picture(&self) -> Shaded {
-        let text = Weighted { tokens: self.tokens.clone(), heads: self.attention.clone() };
-        Shaded { label: self.label.clone(), probabilities: self.probabilities.clone(), text }
+        let text = Weighted::new(self.tokens.clone(), self.attention.clone());
+        Shaded { label: self.label.clone(), truth: self.truth.clone(), probabilities: self.probabilities.clone(), text }
     }
 
     /// The probability of the label that was chosen.

@@ -211,6 +211,7 @@ impl Classifier {
                 tokens,
                 words,
                 label: self.labels.get(best).unwrap_or_default().to_string(),
+                truth: None,
                 probabilities: self.labels.iter().map(str::to_string).zip(decision.probabilities).collect(),
                 attention: decision.attention,
                 contributions: decision.contributions,

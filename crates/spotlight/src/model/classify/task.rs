@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Classifier, ClassifyLearner, Config, Example, Form};
+use super::{Answer, Classifier, ClassifyLearner, Config, Example, Form};
 use crate::Result;
 use crate::config::resolve;
 use crate::metrics::{Report, Style};
@@ -29,11 +29,24 @@ impl Settings for Config {
     }
 }
 
-/// The text of a line. A second column, as in a file of labelled texts, is not read. To nothing there is nothing to say.
-fn text_of(path: &Path, line: &Line) -> Result<String, TextError> {
-    match line.text.split('\t').next().map(str::trim).filter(|text| !text.is_empty()) {
-        Some(text) => Ok(text.to_string()),
+/// The text of a line, and its second column, as in a file of labelled texts: the answer does not depend on it. To nothing there is
+/// nothing to say.
+fn text_of(path: &Path, line: &Line) -> Result<(String, Option<String>), TextError> {
+    let mut columns = line.text.split('\t').map(str::trim);
+    match columns.next().filter(|text| !text.is_empty()) {
+        Some(text) => Ok((text.to_string(), columns.next().map(str::to_string))),
         None => Err(TextError::at(path, line.number, None, Fault::EmptyLine)),
+    }
+}
+
+impl Classifier {
+    /// Answers that know the right label, where the question came with one.
+    fn answer_lines(&self, lines: &[(String, Option<String>)]) -> Result<Vec<Answer>> {
+        let mut answers = self.answer(&lines.iter().map(|(text, _)| text).collect::<Vec<_>>())?;
+        for (answer, (_, label)) in answers.iter_mut().zip(lines) {
+            answer.truth = label.clone().filter(|label| self.labels.position(label).is_some());
+        }
+        Ok(answers)
     }
 }
 
@@ -159,7 +172,7 @@ impl Model for Classifier {
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(line_by_line(input.lines()?, false, text_of, |texts: &[String], _| self.answer(texts)))
+        Ok(line_by_line(input.lines()?, false, text_of, |lines: &[(String, Option<String>)], _| self.answer_lines(lines)))
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, and the table per class.

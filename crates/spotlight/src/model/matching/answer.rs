@@ -37,7 +37,7 @@ pub struct Answer {
 impl Answer {
     /// As a picture of the two texts on their own.
     pub fn picture(&self) -> Match {
-        let side = |tokens: &[String], heads: &[Vec<f32>]| Weighted { tokens: tokens.to_vec(), heads: heads.to_vec() };
+        let side = |tokens: &[String], heads: &[Vec<f32>]| Weighted::new(tokens.to_vec(), heads.to_vec());
         Match {
             score: self.score,
             question: side(&self.question_tokens, &self.question_attention),

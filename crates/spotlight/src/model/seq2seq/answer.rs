@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::Hypothesis;
 use crate::model::answer::{self, Drawing};
-use crate::view::{Matrix, Picture, groups};
+use crate::view::{End, Matrix, Picture, groups};
 
 /// The answers to one source.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +41,12 @@ impl AnswerText {
             heads => heads.to_vec(),
         }
     }
+
+    /// Where the model looked when it ended, for the heads that are drawn.
+    fn end(&self, drawing: &Drawing) -> Option<End> {
+        let end = self.hypothesis.end.as_ref()?;
+        (!end.heads.is_empty()).then(|| End { heads: drawing.heads(&end.heads), probability: Some(end.probability) })
+    }
 }
 
 impl Answer {
@@ -55,6 +61,8 @@ impl Answer {
                 output: h.tokens.clone(),
                 heads: drawing.heads(&h.heads()),
                 probabilities: Some(h.hypothesis.probabilities.clone()),
+                end: h.end(drawing),
+                ..Matrix::default()
             };
             if drawing.words { matrix.merge_subwords(&groups(&self.source_words), &groups(&h.words)) } else { matrix }
         };

@@ -6,6 +6,8 @@ use crate::view::scale::Rgb;
 /// Lines on common axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chart {
+    /// What all lines show, if they are of several runs.
+    pub title: String,
     pub lines: Vec<Line>,
     pub x: Axis,
     pub y: Axis,
@@ -16,6 +18,8 @@ pub(super) struct Chart {
 pub(super) struct Line {
     pub name: String,
     pub points: Vec<(f64, f64)>,
+    /// When the kept model was measured.
+    pub kept: Option<f64>,
 }
 
 impl Line {
@@ -24,9 +28,36 @@ impl Line {
         self.points.split(|point| !point.1.is_finite()).filter(|stretch| !stretch.is_empty())
     }
 
-    /// The last finite value.
-    pub fn last(&self) -> Option<f64> {
-        self.points.iter().rev().map(|point| point.1).find(|value| value.is_finite())
+    /// The value of the kept model; the last finite one if none is kept.
+    pub fn told(&self) -> Option<f64> {
+        self.kept_point().map(|point| point.1).or_else(|| self.points.iter().rev().map(|point| point.1).find(|value| value.is_finite()))
+    }
+
+    /// Where the kept model lies on the line.
+    pub fn kept_point(&self) -> Option<(f64, f64)> {
+        self.points.iter().copied().find(|&(at, value)| Some(at) == self.kept && value.is_finite())
+    }
+}
+
+impl Chart {
+    /// Whether a line lies on an earlier one for at least half of its way, and would hide it.
+    pub fn hides_another(&self, index: usize) -> bool {
+        const NEAR: f64 = 0.012;
+        let line = &self.lines[index];
+        let near = |&(at, value): &(f64, f64), other: &Line| {
+            other.points.iter().any(|&(x, y)| x == at && (self.y.place(y) - self.y.place(value)).abs() < NEAR)
+        };
+        self.lines[..index].iter().any(|other| {
+            let together = line.points.iter().filter(|point| near(point, other)).count();
+            together > 0 && 2 * together >= line.points.len()
+        })
+    }
+
+    /// The times at which models were kept, each once.
+    pub fn kept(&self) -> Vec<f64> {
+        let mut kept: Vec<f64> = self.lines.iter().filter_map(|line| line.kept).collect();
+        kept.dedup();
+        kept
     }
 }
 
@@ -88,31 +119,55 @@ pub(super) fn colour(line: usize) -> Rgb {
     Rgb { r, g, b }
 }
 
-/// Sorts the values of a run into charts, in the order in which they first appear.
-pub(super) fn charts(curves: &Curves) -> Vec<Chart> {
+/// The lines of a run, in the order in which they first appear.
+fn lines(curves: &Curves) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for record in curves.records.iter().filter(|record| record.at.is_finite()) {
         for (name, value) in &record.values {
             let point = (record.at, *value);
             match lines.iter_mut().find(|line| line.name == *name) {
                 Some(line) => line.points.push(point),
-                None => lines.push(Line { name: name.clone(), points: vec![point] }),
+                None => lines.push(Line { name: name.clone(), points: vec![point], kept: curves.kept }),
             }
         }
     }
-    let is_loss = |line: &Line| line.name.to_lowercase().contains("loss");
-    let is_share = |line: &Line| line.points.iter().all(|&(_, y)| !y.is_finite() || (0.0..=1.0).contains(&y));
-    let (losses, others): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(is_loss);
-    let (shares, others): (Vec<Line>, Vec<Line>) = others.into_iter().partition(is_share);
+    lines
+}
 
-    let x = Axis::over(curves.records.iter().map(|record| record.at), false);
-    let chart = |lines: Vec<Line>, y: Option<Axis>| {
+fn is_share(line: &Line) -> bool {
+    line.points.iter().all(|&(_, y)| !y.is_finite() || (0.0..=1.0).contains(&y))
+}
+
+/// Charts of one run, or of several measure by measure.
+pub(super) fn charts(curves: &Curves) -> Vec<Chart> {
+    let runs = || std::iter::once(curves).chain(&curves.compared);
+    let x = Axis::over(runs().flat_map(|run| run.records.iter().map(|record| record.at)).collect::<Vec<_>>().into_iter(), false);
+    let chart = |title: String, lines: Vec<Line>, y: Option<Axis>| {
         let over = || Axis::over(lines.iter().flat_map(|line| line.points.iter().map(|point| point.1)), true);
         let y = y.unwrap_or_else(over);
-        Chart { lines, x: x.clone(), y }
+        Chart { title, lines, x: x.clone(), y }
     };
-    let mut charts = vec![chart(losses, None), chart(shares, Some(Axis::between(0.0, 1.0)))];
-    charts.extend(others.into_iter().map(|line| chart(vec![line], None)));
+    let mut charts = if curves.compared.is_empty() {
+        let is_loss = |line: &Line| line.name.to_lowercase().contains("loss");
+        let (losses, others): (Vec<Line>, Vec<Line>) = lines(curves).into_iter().partition(is_loss);
+        let (shares, others): (Vec<Line>, Vec<Line>) = others.into_iter().partition(is_share);
+        let mut charts = vec![chart(String::new(), losses, None), chart(String::new(), shares, Some(Axis::between(0.0, 1.0)))];
+        charts.extend(others.into_iter().map(|line| chart(String::new(), vec![line], None)));
+        charts
+    } else {
+        let mut measures: Vec<(String, Vec<Line>)> = Vec::new();
+        for run in runs() {
+            for line in lines(run) {
+                let renamed = Line { name: run.title.clone(), ..line.clone() };
+                match measures.iter_mut().find(|(measure, _)| *measure == line.name) {
+                    Some((_, lines)) => lines.push(renamed),
+                    None => measures.push((line.name, vec![renamed])),
+                }
+            }
+        }
+        // From 0 to 1 only if there is much to see there: runs that differ little shall be told apart.
+        measures.into_iter().map(|(measure, lines)| chart(measure, lines, None)).collect()
+    };
     charts.retain(|chart| !chart.lines.is_empty());
     charts
 }
@@ -147,8 +202,10 @@ mod tests {
 
     #[test]
     fn a_diverged_value_leaves_a_gap() {
-        let line = Line { name: "loss".into(), points: vec![(1.0, 3.0), (2.0, f64::NAN), (3.0, 2.0), (4.0, f64::INFINITY)] };
+        let line = Line { name: "loss".into(), points: vec![(1.0, 3.0), (2.0, f64::NAN), (3.0, 2.0), (4.0, f64::INFINITY)], kept: None };
         assert_eq!(line.stretches().collect::<Vec<_>>(), [&[(1.0, 3.0)][..], &[(3.0, 2.0)][..]]);
-        assert_eq!(line.last(), Some(2.0));
+        assert_eq!(line.told(), Some(2.0));
+        assert_eq!(Line { kept: Some(1.0), ..line.clone() }.told(), Some(3.0));
+        assert_eq!(Line { kept: Some(4.0), ..line }.told(), Some(2.0), "the kept one has no number");
     }
 }

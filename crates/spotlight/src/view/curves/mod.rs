@@ -12,6 +12,8 @@
 //!     title: "dates".into(),
 //!     axis: "epoch".into(),
 //!     records: vec![at(1.0, 2.4, 0.1), at(2.0, 0.8, 0.7), at(3.0, 0.3, 0.99)],
+//!     kept: Some(3.0),
+//!     ..Curves::default()
 //! };
 //! assert!(curves.svg().contains("dev accuracy"));
 //! assert!(curves.terminal(60, Color::None).contains("train loss"));
@@ -34,7 +36,7 @@ pub struct Record {
     pub values: Vec<(String, f64)>,
 }
 
-/// A training run to draw. Losses share a chart, values between 0 and 1 share another, and anything else has its own.
+/// A training run to draw. Alone, losses share a chart, values between 0 and 1 share another, and anything else has its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Curves {
     /// What was trained.
@@ -43,6 +45,12 @@ pub struct Curves {
     pub axis: String,
     /// The measurements in order of time.
     pub records: Vec<Record>,
+    /// When the model that is kept was measured, if that is known: it is marked, and its numbers stand beside the names.
+    pub kept: Option<f64>,
+    /// What needs to be said of the curves.
+    pub notes: Vec<String>,
+    /// Other runs to compare with. Then every measure has a chart, with a line for each run.
+    pub compared: Vec<Curves>,
 }
 
 impl Curves {

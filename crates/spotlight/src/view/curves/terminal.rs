@@ -4,6 +4,7 @@ use super::Curves;
 use super::chart::{Chart, Line, charts, colour, number};
 use crate::view::label;
 use crate::view::terminal::Color;
+use crate::view::textual::wrap;
 
 const ROWS: usize = 12;
 const LEFT: usize = 9;
@@ -17,6 +18,9 @@ pub(super) fn draw(curves: &Curves, width: usize, color: Color) -> String {
     }
     for chart in &charts {
         text.push('\n');
+        if !chart.title.is_empty() {
+            text.push_str(&format!("{:LEFT$} {}\n", "", label::shorten_text(&chart.title, width.saturating_sub(LEFT + 1)).text));
+        }
         text.push_str(&names(chart, width, color));
         text.push_str(&plot(chart, columns, color));
         let axis = label::shorten_text(&curves.axis, columns);
@@ -24,6 +28,13 @@ pub(super) fn draw(curves: &Curves, width: usize, color: Color) -> String {
         let gap = columns.saturating_sub(low.len() + high.len() + axis.width);
         let (before, after) = (" ".repeat(gap / 2), " ".repeat(gap - gap / 2));
         text.push_str(&format!("{:LEFT$} {low}{before}{}{after}{high}\n", "", axis.text));
+    }
+    if let (Some(kept), true) = (curves.kept, curves.compared.is_empty() && !charts.is_empty()) {
+        text.push_str(&format!("\n┊ kept: {} {}\n", label::shorten_text(&curves.axis, 24).text, number(kept)));
+    }
+    for note in &curves.notes {
+        text.push('\n');
+        wrap(&label::shorten_text(note, 400).text, width).iter().for_each(|line| text.push_str(&format!("{line}\n")));
     }
     text.lines().fold(String::new(), |all, line| all + line.trim_end() + "\n")
 }
@@ -42,7 +53,7 @@ fn names(chart: &Chart, width: usize, color: Color) -> String {
             _ => format!("{}━━\u{1b}[0m", color.select(38, colour(index))),
         };
         let name = label::shorten_text(&line.name, width.saturating_sub(LEFT + 16)).text;
-        let last = line.last().map_or("no number".to_string(), number);
+        let last = line.told().map_or("no number".to_string(), number);
         text.push_str(&format!("{:LEFT$} {sign} {name} {last}\n", ""));
     }
     text
@@ -51,13 +62,17 @@ fn names(chart: &Chart, width: usize, color: Color) -> String {
 fn plot(chart: &Chart, columns: usize, color: Color) -> String {
     // A character holds 2 x 4 braille dots, or one mark.
     let (across, down) = if color == Color::None { (1, 1) } else { (2, 4) };
-    let mut cells = vec![vec![(0u8, 0usize); columns]; ROWS];
+    let mut cells = vec![vec![(0u8, Vec::<usize>::new()); columns]; ROWS];
     for (index, line) in chart.lines.iter().enumerate() {
         for (x, y) in dots(line, chart, columns * across, ROWS * down) {
             let cell = &mut cells[y / down][x / across];
-            *cell = (cell.0 | dot(x % across, y % down), index);
+            cell.0 |= dot(x % across, y % down);
+            if cell.1.last() != Some(&index) {
+                cell.1.push(index);
+            }
         }
     }
+    let kept: Vec<usize> = chart.kept().iter().map(|&at| (chart.x.place(at) * (columns - 1) as f64).round() as usize).collect();
     let mut text = String::new();
     for (y, row) in cells.iter().enumerate() {
         let tick = match y {
@@ -67,13 +82,14 @@ fn plot(chart: &Chart, columns: usize, color: Color) -> String {
             _ => String::new(),
         };
         text.push_str(&format!("{tick:>width$} │", width = LEFT - 1));
-        for &(dots, line) in row {
-            text.push_str(&match (dots, color) {
-                (0, _) => " ".to_string(),
-                (_, Color::None) => mark(line).to_string(),
-                (dots, _) => {
+        for (x, (dots, lines)) in row.iter().enumerate() {
+            // Lines that meet take turns, so that none hides another.
+            text.push_str(&match (lines.get(x % lines.len().max(1)), color) {
+                (None, _) => if kept.contains(&x) { "┊" } else { " " }.to_string(),
+                (Some(&line), Color::None) => mark(line).to_string(),
+                (Some(&line), _) => {
                     // U+2800 to U+28FF are all characters.
-                    let braille = char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' ');
+                    let braille = char::from_u32(0x2800 + u32::from(*dots)).unwrap_or(' ');
                     format!("{}{braille}\u{1b}[0m", color.select(38, colour(line)))
                 }
             });

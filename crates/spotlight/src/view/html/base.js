@@ -1,4 +1,4 @@
-// What every view needs: the data, elements made without markup, numbers on the scale, the tooltip.
+// What every view needs: the data, elements made without markup, the tooltip.
 "use strict";
 
 const page = JSON.parse(document.getElementById("data").textContent);
@@ -16,15 +16,6 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** The entry of the colour table a weight falls on, as in the other forms. */
-const hundredths = (share) => Math.min(100, Math.max(0, Math.round(share * 100)));
-const step = (weight) => hundredths(weight / page.top);
-const colour = (weight) => page.colours[step(weight)];
-const ink = (weight) => page.inks[step(weight)];
-
-/** A weight in three characters. */
-const short = (weight) => (hundredths(weight) === 100 ? "1.0" : "." + String(hundredths(weight)).padStart(2, "0"));
-
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
@@ -36,12 +27,20 @@ function namedHeads(heads, mean) {
 
 const tip = {
   element: document.getElementById("tip"),
-  show(text, x, y) {
+  /** Beside the pointer; above a finger, which would cover it. */
+  show(text, event) {
+    const { clientX: x, clientY: y } = event;
     this.element.textContent = text;
     this.element.hidden = false;
     const box = this.element.getBoundingClientRect();
-    this.element.style.left = clamp(x + 14, 4, Math.max(4, innerWidth - box.width - 4)) + "px";
-    this.element.style.top = clamp(y + 16, 4, Math.max(4, innerHeight - box.height - 4)) + "px";
+    const finger = event.pointerType === "touch";
+    const [left, top] = finger ? [x - box.width / 2, y - box.height - 28] : [x + 14, y + 16];
+    this.element.style.left = clamp(left, 4, Math.max(4, innerWidth - box.width - 4)) + "px";
+    this.element.style.top = clamp(finger && top < 4 ? y + 32 : top, 4, Math.max(4, innerHeight - box.height - 4)) + "px";
+  },
+  /** A pointer that leaves takes its tooltip along; what a finger asked for stays until it asks for something else. */
+  leave(event) {
+    if (event.pointerType !== "touch") this.hide();
   },
   hide() {
     this.element.hidden = true;
@@ -70,18 +69,15 @@ function bitmap(rows, paint) {
   return canvas;
 }
 
-const channels = page.colours.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).concat(255));
-const heat = (rows) => bitmap(rows, (weight) => channels[step(weight)]);
-
 /** Keyboard and pointer over a list of elements: arrows move, Enter or a click pins, Escape clears. */
 function rove(items, { show, pin, clear }) {
   let at = 0;
   let pinned = null;
-  const choose = (index, x, y) => {
+  const choose = (index, event) => {
     at = index;
     items.forEach((item, i) => (item.tabIndex = i === at ? 0 : -1));
     if (pinned === null) show(index);
-    if (x !== undefined) tip.show(items[index].dataset.tip, x, y);
+    if (event) tip.show(items[index].dataset.tip, event);
   };
   const toggle = (index) => {
     pinned = pinned === index ? null : index;
@@ -94,8 +90,9 @@ function rove(items, { show, pin, clear }) {
   items.forEach((item, index) => {
     item.tabIndex = index === 0 ? 0 : -1;
     item.setAttribute("aria-pressed", "false");
-    item.addEventListener("pointermove", (event) => choose(index, event.clientX, event.clientY));
-    item.addEventListener("pointerleave", () => tip.hide());
+    item.addEventListener("pointermove", (event) => choose(index, event));
+    item.addEventListener("pointerdown", (event) => event.pointerType === "touch" && choose(index, event));
+    item.addEventListener("pointerleave", (event) => tip.leave(event));
     item.addEventListener("focus", () => choose(index));
     item.addEventListener("click", () => toggle(index));
     item.addEventListener("keydown", (event) => {

@@ -33,7 +33,7 @@ class Lines {
     this.matrix.weights.forEach((weights, row) => {
       if (pinnedRow !== null && row !== pinnedRow) return;
       weights.forEach((weight, column) => {
-        if (weight >= weakest && (pinnedColumn === null || column === pinnedColumn)) found.push({ row, column, weight });
+        if (weight >= weakest && this.matrix.kept[row][column] && (pinnedColumn === null || column === pinnedColumn)) found.push({ row, column, weight });
       });
     });
     found.sort((a, b) => b.weight - a.weight);
@@ -45,7 +45,7 @@ class Lines {
     this.source = side(this.labels.shortSource, this.edge - 8, "end", (i) => this.matrix.pin(null, i));
     this.output = side(this.labels.shortOutput, this.width - this.edge + 8, "start", (i) => this.matrix.pin(i, null));
     this.svg.replaceChildren(...this.lines, ...this.source, ...this.output);
-    this.note.textContent = `lines from weight ${weakest} on${found.length > MOST_LINES ? `, the ${MOST_LINES} strongest` : ""}`;
+    this.note.textContent = `lines from what is read, left, to what is written, right; from weight ${weakest} on${found.length > MOST_LINES ? `, the ${MOST_LINES} strongest` : ""}`;
     this.mark();
   }
 
@@ -53,7 +53,7 @@ class Lines {
     const [x0, x1] = [this.edge, this.width - this.edge];
     const [y0, y1] = [this.y(column, this.labels.source.length), this.y(row, this.labels.output.length)];
     const middle = (x0 + x1) / 2;
-    const share = clamp(weight / page.top, 0, 1);
+    const share = clamp(weight / page.scales.find(({ kind }) => kind === (view.matrix === "stretched" ? "stretched" : "unit")).matrix, 0, 1);
     return make("path", {
       d: `M${x0} ${y0.toFixed(1)}C${middle} ${y0.toFixed(1)} ${middle} ${y1.toFixed(1)} ${x1} ${y1.toFixed(1)}`,
       "stroke-width": Math.max(0.4, 7 * share).toFixed(2),
@@ -62,9 +62,9 @@ class Lines {
       "data-column": column,
       onpointermove: (event) => {
         this.matrix.select(row, column);
-        tip.show(this.matrix.describe(row, column), event.clientX, event.clientY);
+        tip.show(this.matrix.describe(row, column), event);
       },
-      onpointerleave: () => tip.hide(),
+      onpointerleave: (event) => tip.leave(event),
     });
   }
 
@@ -77,8 +77,8 @@ class Lines {
   }
 }
 
-/** A matrix, its heads, its lines and its numbers. `heads` as { name, weights }. */
-function matrixView(labels, heads, probabilities) {
+/** A matrix, its heads, its lines and its numbers. `heads` as { name, weights }; `evens` row by row. */
+function matrixView(labels, heads, evens, probabilities) {
   const section = make("div");
   if (!heads.length || !labels.source.length || !labels.output.length) {
     section.append(make("p", { class: "sub" }, `no weights: ${labels.source.length} source units, ${labels.output.length} output units`));
@@ -86,7 +86,7 @@ function matrixView(labels, heads, probabilities) {
   }
   const readout = make("p", { class: "readout", role: "status", "aria-live": "polite" });
   let lines = null;
-  const matrix = new Matrix(labels, probabilities, (pinned) => {
+  const matrix = new Matrix(labels, evens, probabilities, (pinned) => {
     readout.textContent = matrix.readout();
     pinned ? lines.draw() : lines.mark();
   });
@@ -106,16 +106,21 @@ function matrixView(labels, heads, probabilities) {
     readout.textContent = matrix.readout();
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(heads[i] === head)));
   };
-  const buttons = heads.length > 1 ? heads.map((head) => make("button", { onclick: () => choose(head) }, heat(head.weights), head.name)) : [];
+  const buttons = heads.length > 1 ? heads.map((head) => make("button", { onclick: () => choose(head) }, heat("matrix", head.weights, evens), head.name)) : [];
   if (buttons.length) section.append(make("div", { class: "heads tools", role: "group", "aria-label": "Heads" }, ...buttons));
   const zoom = make("input", { type: "range", min: 2, max: 40, value: matrix.cell, oninput: () => matrix.resize(Number(zoom.value)) });
   section.append(
-    make("div", { class: "pair" }, matrix.element, lines.element),
+    make("div", { class: "pair" }, make("div", { class: "map-and-matrix" }, matrix.minimap.canvas, matrix.element), lines.element),
+    make("p", { class: "sub evenness" }, evenness(heads.flatMap(({ weights }) => weights), heads.flatMap(() => evens))),
     readout,
     make("div", { class: "tools" }, make("label", {}, "cell size", zoom)),
-    make("p", { class: "hint" }, "Point at a cell for its weight. Click pins its row, Shift and click its column, a label its row or column. With the matrix in focus: arrows move, Enter pins the row, Shift and Enter the column, Escape clears."),
+    make("p", { class: "hint" }, "Point at a cell or tap it for its weight. Click, or tap again, pins its row, Shift and click its column, a label its row or column. With the matrix in focus: arrows move, Enter pins the row, Shift and Enter the column, Escape clears."),
     table,
   );
   choose(heads[0]);
+  section.matrix = matrix;
+  /** After the section stands on the page, whose width is then known. */
+  section.arrive = () => (matrix.fitTo(section.clientWidth), (zoom.value = matrix.cell));
+  section.rethreshold = () => (matrix.refresh(), matrix.draw(), lines.draw());
   return section;
 }

@@ -54,15 +54,16 @@ function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** The same drawing and the same numbers as files. */
-function downloads(index) {
+/** The same drawing and the same numbers as files, and the view as it stands. */
+function downloads(index, picture) {
   const name = `spotlight-${index + 1}`;
   const svg = () => JSON.parse(document.getElementById(`svg-${index}`).textContent);
-  const json = () => JSON.stringify({ ...page.pictures[index], note: page.caveat }) + "\n";
+  const json = () => JSON.stringify({ ...picture, note: page.caveat }) + "\n";
   return make(
     "div",
     { class: "tools" },
     make("button", { class: "save-svg", onclick: () => download(`${name}.svg`, "image/svg+xml", svg()) }, "Download SVG"),
+    make("button", { class: "save-view", onclick: () => download(`${name}-view.svg`, "image/svg+xml", snapshot(document.getElementById("main"))) }, "SVG of this view"),
     make("button", { class: "save-json", onclick: () => download(`${name}.json`, "application/json", json()) }, "Download JSON"),
   );
 }

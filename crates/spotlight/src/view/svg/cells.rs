@@ -1,21 +1,20 @@
 //! Many cells in few bytes: neighbours of one colour in a row become one stroke, strokes of one colour one path.
 
 use super::pen::n;
-use crate::view::scale::Rgb;
 use std::collections::BTreeMap;
 
-/// Draws rows of numbers as cells of `width` by `height` from (`left`, `top`), coloured by `paint`. The most frequent colour is
-/// drawn once, under all others.
-pub(super) fn runs(rows: &[Vec<f32>], left: f64, top: f64, width: f64, height: f64, paint: impl Fn(f32) -> Rgb) -> String {
+/// Draws rows of values as cells of `width` by `height` from (`left`, `top`); `paint` gives the attributes of a value's stroke. The most
+/// frequent colour is drawn once, under all others.
+pub(super) fn runs<T: Copy>(rows: &[Vec<T>], left: f64, top: f64, width: f64, height: f64, paint: impl Fn(T) -> String) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut strokes: BTreeMap<String, Vec<(usize, usize, usize)>> = BTreeMap::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (y, row) in rows.iter().enumerate() {
         let mut x = 0;
         // Neighbours of one colour: `chunk_by` would compare weights, which differ where colours do not.
-        let colours: Vec<Rgb> = row.iter().map(|&weight| paint(weight)).collect();
+        let colours: Vec<String> = row.iter().map(|&value| paint(value)).collect();
         for run in colours.chunk_by(|a, b| a == b) {
-            let colour = run[0].hex(); // A chunk is never empty.
+            let colour = run[0].clone(); // A chunk is never empty.
             *counts.entry(colour.clone()).or_default() += run.len();
             strokes.entry(colour).or_default().push((x, y, run.len()));
             x += run.len();
@@ -26,7 +25,7 @@ pub(super) fn runs(rows: &[Vec<f32>], left: f64, top: f64, width: f64, height: f
 
     // One unit is one cell; a stroke runs along the middle of its row.
     let mut svg = format!(
-        "<g transform=\"translate({} {}) scale({} {})\" fill=\"none\" shape-rendering=\"crispEdges\">\n<path stroke=\"{ground}\" stroke-width=\"{}\" d=\"M0 {}h{columns}\"/>\n",
+        "<g transform=\"translate({} {}) scale({} {})\" fill=\"none\" shape-rendering=\"crispEdges\">\n<path {ground} stroke-width=\"{}\" d=\"M0 {}h{columns}\"/>\n",
         n(left),
         n(top),
         n(width),
@@ -35,7 +34,7 @@ pub(super) fn runs(rows: &[Vec<f32>], left: f64, top: f64, width: f64, height: f
         n(rows.len() as f64 / 2.0)
     );
     for (colour, runs) in strokes {
-        svg.push_str(&format!("<path stroke=\"{colour}\" d=\""));
+        svg.push_str(&format!("<path {colour} d=\""));
         let mut at = None;
         for (x, y, length) in runs {
             svg.push_str(&match at {
@@ -55,18 +54,21 @@ pub(super) fn runs(rows: &[Vec<f32>], left: f64, top: f64, width: f64, height: f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::scale;
+
+    fn ink(on: bool) -> String {
+        format!("stroke=\"{}\"", if on { "#fde725" } else { "#440154" })
+    }
 
     #[test]
     fn equal_neighbours_are_one_stroke() {
-        let rows = vec![vec![0.0, 1.0, 1.0, 0.0], vec![0.0, 0.0, 0.0, 1.0]];
-        let svg = runs(&rows, 0.0, 0.0, 2.0, 2.0, |weight| scale::colour(scale::step(weight)));
+        let rows = vec![vec![false, true, true, false], vec![false, false, false, true]];
+        let svg = runs(&rows, 0.0, 0.0, 2.0, 2.0, ink);
         assert!(svg.contains("stroke=\"#440154\" stroke-width=\"2\" d=\"M0 1h4\""), "{svg}");
         assert!(svg.contains("stroke=\"#fde725\" d=\"M1 0.5h2m0 1h1\""), "{svg}");
     }
 
     #[test]
     fn nothing_is_something() {
-        assert!(runs(&[], 0.0, 0.0, 2.0, 2.0, |_| scale::colour(0)).contains("h0"));
+        assert!(runs(&[], 0.0, 0.0, 2.0, 2.0, ink).contains("h0"));
     }
 }

@@ -2,18 +2,28 @@
 
 use super::cells;
 use super::pen::{Fragment, Style, flow, text_width};
-use super::{MARGIN, WIDEST};
-use crate::view::Matrix;
+use super::{Look, MARGIN, WIDEST, caption, note_evenness};
 use crate::view::label::{self, Label};
-use crate::view::scale::{self, Scale};
+use crate::view::page::SCORE_OF_ANSWER;
+use crate::view::picture::{Evens, Matrix};
+use crate::view::scale::{self, Figures};
+use std::ops::Range;
 
 const TITLE: f64 = 15.0;
 const LONGEST_TITLE: usize = 90;
 const LONGEST_LABEL: usize = 18;
+/// The size of the names of the axes.
+const AXIS: f64 = 11.0;
 /// Matrices with more cells are drawn as runs, without a tooltip for each cell.
 const MOST_TOOLTIPS: usize = 4096;
+/// Matrices with more columns are cut into bands of at most so many, under a map of the whole, ...
+const WIDE: usize = 120;
+const BAND: usize = 60;
+/// ... unless they have so many rows that bands would lie too far apart.
+const TALL: usize = 150;
 
-pub(super) fn draw(matrix: &Matrix, scale: Scale) -> Fragment {
+pub(super) fn draw(matrix: &Matrix, look: Look) -> Fragment {
+    let matrix = &matrix.with_end_row();
     let mut picture = heading(matrix);
     let heads = matrix.named_heads();
     if heads.is_empty() || matrix.source.is_empty() || matrix.output.is_empty() {
@@ -21,19 +31,25 @@ pub(super) fn draw(matrix: &Matrix, scale: Scale) -> Fragment {
         return picture;
     }
     let several = heads.len() > 1;
+    let evens = matrix.cell_evens();
     let grids = heads.iter().map(|(name, weights)| {
         let grid = Grid {
             name,
+            axes: ("writes", "reads"),
             source: &matrix.source,
             output: &matrix.output,
             weights,
             probabilities: matrix.probabilities.as_deref(),
             small: several,
-            scale,
+            look,
+            evens: &evens,
+            as_runs: false,
         };
         grid.draw()
     });
-    picture.below(flow(grids.collect(), WIDEST, MARGIN), 18.0);
+    let mut grids = flow(grids.collect(), WIDEST, MARGIN);
+    note_evenness(&mut grids, matrix.heads.iter().flat_map(|head| evens.portions(head)));
+    picture.below(grids, 18.0);
     picture
 }
 
@@ -46,8 +62,8 @@ fn heading(matrix: &Matrix) -> Fragment {
     heading.text(0.0, TITLE, TITLE, Style::Ink, &format!("{} → {}", input.text, text.text));
     heading.grow(text_width(input.width + text.width + 3, TITLE), TITLE + 4.0);
     if let Some(score) = matrix.score {
-        heading.text(0.0, TITLE + 19.0, 12.0, Style::Soft, &format!("score {score:.4}"));
-        heading.grow(0.0, TITLE + 23.0);
+        heading.text(0.0, TITLE + 19.0, 12.0, Style::Soft, &format!("score {score:.4}: {SCORE_OF_ANSWER}"));
+        heading.grow(text_width(SCORE_OF_ANSWER.len() + 15, 12.0), TITLE + 23.0);
     }
     heading
 }
@@ -74,17 +90,81 @@ fn empty(matrix: &Matrix) -> Fragment {
 /// One table of weights with its labels.
 pub(super) struct Grid<'a> {
     pub name: &'a str,
+    /// What runs down the side and across the top.
+    pub axes: (&'a str, &'a str),
     pub source: &'a [String],
     pub output: &'a [String],
     pub weights: &'a [Vec<f32>],
     pub probabilities: Option<&'a [f32]>,
     /// One of several, so drawn small.
     pub small: bool,
-    pub scale: Scale,
+    pub look: Look,
+    pub evens: &'a Evens,
+    /// Drawn as runs however small, for it is part of something large.
+    pub as_runs: bool,
 }
 
 impl Grid<'_> {
+    /// The matrix; a wide one as a map of the whole, and bands of columns under it.
     pub fn draw(&self) -> Fragment {
+        let columns = self.source.len();
+        if self.small || columns <= WIDE || self.output.len() > TALL {
+            return self.draw_whole();
+        }
+        let mut drawing = self.map();
+        let bands = columns.div_ceil(BAND);
+        for band in 0..bands {
+            let range = band * columns / bands..(band + 1) * columns / bands;
+            drawing.below(self.band(range), 14.0);
+        }
+        drawing
+    }
+
+    fn band(&self, range: Range<usize>) -> Fragment {
+        let weights: Vec<Vec<f32>> = self.weights.iter().map(|row| row[range.clone()].to_vec()).collect();
+        let evens = Evens { rows: self.evens.rows.clone(), columns: self.evens.columns[range.clone()].to_vec() };
+        let name = format!("columns {}-{} of {}", range.start + 1, range.end, self.source.len());
+        let as_runs = self.as_runs || self.weights.len() * self.source.len() > MOST_TOOLTIPS;
+        Grid { name: &name, source: &self.source[range], weights: &weights, evens: &evens, as_runs, ..*self }.draw_whole()
+    }
+
+    /// The whole matrix, small.
+    fn map(&self) -> Fragment {
+        let mut map = caption(&format!("the whole: {} columns, {} rows", self.source.len(), self.output.len()));
+        let (width, height) = (WIDEST / self.source.len() as f64, (160.0 / self.output.len() as f64).clamp(1.0, 6.0));
+        let mut cells = Fragment::default();
+        cells.raw(&self.runs(0.0, 0.0, width, height));
+        cells.grow(WIDEST, height * self.output.len() as f64);
+        map.below(cells, 6.0);
+        map
+    }
+
+    /// The cells as runs of equal colour.
+    fn runs(&self, left: f64, top: f64, width: f64, height: f64) -> String {
+        let Look { scale, colours } = self.look;
+        let leftward = self.leftward();
+        let step = |(y, row): (usize, &Vec<f32>)| -> Vec<usize> {
+            let mut steps: Vec<usize> = row.iter().enumerate().map(|(x, &weight)| scale.step(self.evens.portion(y, x, weight))).collect();
+            if leftward {
+                steps.reverse();
+            }
+            steps
+        };
+        let steps: Vec<Vec<usize>> = self.weights.iter().enumerate().map(step).collect();
+        cells::runs(&steps, left, top, width, height, |step| colours.stroke(scale.ramp(), step))
+    }
+
+    /// Whether the columns run from right to left, as their text does.
+    fn leftward(&self) -> bool {
+        label::is_right_to_left(self.source)
+    }
+
+    /// The place of a column from the left.
+    fn place(&self, column: usize) -> f64 {
+        (if self.leftward() { self.source.len() - 1 - column } else { column }) as f64
+    }
+
+    fn draw_whole(&self) -> Fragment {
         let cell = self.cell();
         let size = (cell * 0.56).clamp(6.5, 13.0);
         let rows: Vec<Label> = self.output.iter().map(|unit| label::shorten(unit, LONGEST_LABEL)).collect();
@@ -92,10 +172,13 @@ impl Grid<'_> {
         let widest = |labels: &[Label]| text_width(labels.iter().map(|label| label.width).max().unwrap_or(0), size);
 
         // Whole numbers keep the edges of cells sharp.
-        let left = (widest(&rows) + 8.0).ceil();
+        let leftward = self.leftward();
+        let down = format!("{} ↓", self.axes.0);
+        let across = if leftward { format!("← {}", self.axes.1) } else { format!("{} →", self.axes.1) };
+        let left = widest(&rows).max(text_width(down.chars().count(), AXIS)).ceil() + 8.0;
         let (header, overhang) = self.header_room(widest(&columns), cell, size);
         let name = if self.name.is_empty() { 0.0 } else { 20.0 };
-        let top = (name + header).ceil();
+        let top = (name + AXIS + 4.0 + header).ceil();
         let (width, height) = (cell * columns.len() as f64, cell * rows.len() as f64);
 
         let mut grid = Fragment::default();
@@ -104,8 +187,12 @@ impl Grid<'_> {
             grid.text(left, 12.0, 12.0, Style::Soft, self.name);
             grid.grow(left + text_width(self.name.len(), 12.0), 0.0);
         }
+        grid.text(left, name + AXIS, AXIS, Style::Soft, &across);
+        grid.text_end(left - 7.0, top - 6.0, AXIS, Style::Soft, &down);
+        grid.grow(left + text_width(across.chars().count(), AXIS), 0.0);
         for (index, label) in columns.iter().enumerate() {
-            let x = left + cell * (index as f64 + 0.5);
+            let place = if leftward { columns.len() - 1 - index } else { index };
+            let x = left + cell * (place as f64 + 0.5);
             match Turn::of(widest(&columns), cell) {
                 Turn::Upright => grid.text_middle(x, top - 6.0, size, Style::Mono, &label.text),
                 Turn::Slanted => grid.text_rising(x, top - 5.0, 45.0, size, Style::Mono, &label.text),
@@ -146,8 +233,9 @@ impl Grid<'_> {
     }
 
     fn cells(&self, grid: &mut Fragment, left: f64, top: f64, cell: f64) {
-        if self.weights.len() * self.source.len() > MOST_TOOLTIPS {
-            grid.raw(&cells::runs(self.weights, left, top, cell, cell, |weight| self.scale.colour(weight)));
+        let Look { scale, colours } = self.look;
+        if self.as_runs || self.weights.len() * self.source.len() > MOST_TOOLTIPS {
+            grid.raw(&self.runs(left, top, cell, cell));
             return;
         }
         let names = |labels: &[String]| -> Vec<String> { labels.iter().map(|unit| label::shorten(unit, 200).text).collect() };
@@ -156,13 +244,13 @@ impl Grid<'_> {
         grid.raw(if gap > 0.0 { "<g>\n" } else { "<g shape-rendering=\"crispEdges\">\n" });
         for (y, row) in self.weights.iter().enumerate() {
             for (x, &weight) in row.iter().enumerate() {
-                let (px, py) = (left + cell * x as f64, top + cell * y as f64);
-                let colour = self.scale.colour(weight);
+                let (px, py) = (left + cell * self.place(x), top + cell * y as f64);
+                let tone = scale.tone(self.evens.portion(y, x, weight), Figures::of_matrix(scale));
                 let tooltip = format!("{} ← {}: {weight}", output[y], source[x]);
-                grid.rect((px, py, cell - gap, cell - gap), radius, &format!("fill=\"{}\"", colour.hex()), &tooltip);
+                grid.rect((px, py, cell - gap, cell - gap), radius, &colours.fill_tone(&tone), &tooltip);
                 // Numbers where there is room; zeros say nothing that their colour does not.
-                if cell >= 28.0 && scale::step(weight) > 0 {
-                    grid.text_on(px + (cell - gap) / 2.0, py + cell / 2.0 + 3.0, 9.5, colour, &scale::short(weight));
+                if cell >= 28.0 && !tone.silent {
+                    grid.text_on(px + (cell - gap) / 2.0, py + cell / 2.0 + 3.0, 9.5, &colours.ink(&tone), &tone.number);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Writing SVG: text that stays text, fragments that know their size, and the frame around them.
 
+use super::colours::Colours;
 use crate::view::CAVEAT;
-use crate::view::scale::Rgb;
 
 /// How far a monospaced character advances, in parts of the font size: DejaVu Sans Mono's 1233 of 2048.
 /// Other monospaced faces are as wide or a little narrower. The proportional face is about as wide on average.
@@ -77,13 +77,11 @@ impl Fragment {
         self.set(x, y, size, style, &turn, content);
     }
 
-    /// Text around `x` in ink that reads on `paper`.
-    pub fn text_on(&mut self, x: f64, y: f64, size: f64, paper: Rgb, content: &str) {
-        let (ink, text) = (paper.ink().hex(), escape(content));
+    /// Text around `x` in an ink of its own, as attributes.
+    pub fn text_on(&mut self, x: f64, y: f64, size: f64, ink: &str, content: &str) {
+        let text = escape(content);
         let (x, y, size) = (n(x), n(y), n(size));
-        self.raw(&format!(
-            "<text class=\"mono\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"middle\" fill=\"{ink}\">{text}</text>"
-        ));
+        self.raw(&format!("<text {ink} x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"middle\">{text}</text>"));
     }
 
     fn set(&mut self, x: f64, y: f64, size: f64, style: Style, attributes: &str, content: &str) {
@@ -130,14 +128,14 @@ pub(in crate::view) fn flow(parts: Vec<Fragment>, widest: f64, gap: f64) -> Frag
     all
 }
 
-/// The whole file around a drawing. Colours that follow the reader's preference are classes; renderers without that
-/// preference take the light ones.
-pub(in crate::view) fn document(drawing: Fragment, margin: f64, title: &str, numbers: &str) -> String {
+/// The whole file around a drawing. Renderers that do not know what the reader prefers take light paper.
+pub(in crate::view) fn document(drawing: Fragment, margin: f64, title: &str, numbers: &str, colours: Colours) -> String {
     let (width, height) = ((drawing.width + 2.0 * margin).ceil(), (drawing.height + 2.0 * margin).ceil());
     let mut frame = Fragment::default();
     frame.rect((0.0, 0.0, width, height), 8.0, "class=\"paper\"", "");
     frame.place(margin, margin, drawing);
     let (title, body) = (escape(title), frame.body);
+    let style = colours.style(&body);
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" class="spotlight" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}">
 <title>{title}</title>
@@ -146,21 +144,7 @@ pub(in crate::view) fn document(drawing: Fragment, margin: f64, title: &str, num
 <style>
 .spotlight text {{ font-family: "DejaVu Sans", "Segoe UI", "Helvetica Neue", Arial, sans-serif; white-space: pre }}
 .spotlight .mono {{ font-family: "DejaVu Sans Mono", Menlo, Consolas, "Liberation Mono", monospace }}
-.spotlight .paper {{ fill: #ffffff }}
-.spotlight .ink {{ fill: #1d1e22 }}
-.spotlight .soft {{ fill: #5e626b }}
-.spotlight .track {{ fill: #e9eaee }}
-.spotlight .meter {{ fill: #7b8190 }}
-.spotlight .rule {{ stroke: #d5d7dd; fill: none }}
-@media (prefers-color-scheme: dark) {{
-.spotlight .paper {{ fill: #17181c }}
-.spotlight .ink {{ fill: #e9eaee }}
-.spotlight .soft {{ fill: #a3a7b2 }}
-.spotlight .track {{ fill: #2b2d34 }}
-.spotlight .meter {{ fill: #8b909e }}
-.spotlight .rule {{ stroke: #3c3f48; fill: none }}
-}}
-</style>
+{style}</style>
 {body}</svg>
 "##
     )

@@ -2,7 +2,7 @@
 
 /// Text and the columns it takes, which differ when it holds colours or wide characters.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line {
+pub(in crate::view) struct Line {
     pub text: String,
     pub width: usize,
 }

@@ -1,17 +1,21 @@
 //! A matrix of characters: source units across the top, output units down the side, cut into panels where it is too wide.
 
 use super::block::{Block, Line, flow};
-use super::{Label, Paint, wrap};
-use crate::view::Matrix;
+use super::{Label, Paint, evenness, wrap};
+use crate::view::page::SCORE_OF_ANSWER;
+use crate::view::picture::{Evens, Matrix};
+use crate::view::scale::{Figures, Scale, Tone};
 use std::ops::Range;
 
 const LONGEST_ROW_LABEL: usize = 16;
 const LONGEST_COLUMN_LABEL: usize = 12;
 
-pub(super) fn draw(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Vec<Line> {
+pub(super) fn draw(matrix: &Matrix, scale: Scale, paint: &dyn Paint, width: usize) -> Vec<Line> {
+    let matrix = &matrix.with_end_row();
     let mut lines = vec![heading(matrix, paint, width)];
     if let Some(score) = matrix.score {
-        lines.push(Line::new(&paint.dim(&format!("score {score:.4}")), 0));
+        let says = format!("score {score:.4}: {SCORE_OF_ANSWER}");
+        lines.extend(wrap(&says, width).iter().map(|line| Line::new(&paint.dim(line), 0)));
     }
     lines.push(Line::default());
     let heads = matrix.named_heads();
@@ -19,12 +23,22 @@ pub(super) fn draw(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Vec<Line
         lines.extend(empty(matrix, paint, width));
         return lines;
     }
-    let mut blocks = Vec::new();
+    let (mut blocks, evens) = (Vec::new(), matrix.cell_evens());
     for (name, weights) in &heads {
-        let grid = Grid { name, source: &matrix.source, output: &matrix.output, weights, probabilities: matrix.probabilities.as_deref() };
+        let grid = Grid {
+            name,
+            source: &matrix.source,
+            output: &matrix.output,
+            weights,
+            probabilities: matrix.probabilities.as_deref(),
+            scale,
+            evens: &evens,
+        };
         blocks.extend(grid.panels(paint, width));
     }
+    lines.push(Line::new(&paint.dim(&paint.axes("writes", "reads")), 0));
     lines.extend(flow(&blocks, width, 3));
+    lines.extend(evenness(matrix.heads.iter().flat_map(|head| evens.portions(head)), paint, width));
     lines
 }
 
@@ -61,6 +75,8 @@ pub(super) struct Grid<'a> {
     pub output: &'a [String],
     pub weights: &'a [Vec<f32>],
     pub probabilities: Option<&'a [f32]>,
+    pub scale: Scale,
+    pub evens: &'a Evens,
 }
 
 /// The labels of a grid as they are drawn, and the columns they take.
@@ -109,13 +125,17 @@ impl Grid<'_> {
             let (start, end) = (header.width + width.saturating_sub(label.width) / 2, header.width + width);
             header = header.pad(start).then(&label.text, label.width).pad(end);
         }
+        if self.probabilities.is_some() {
+            header = header.pad(left + total + 2 * edge_width).then(&paint.dim(" p"), 2);
+        }
         lines.push(header);
         if let Some(rule) = paint.rule() {
             lines.push(Line::default().pad(left + edge_width).then(&String::from(rule).repeat(total), total));
         }
         for (index, (label, weights)) in rows.iter().zip(self.weights).enumerate() {
             let name = Line::default().pad(left - 1 - label.width).then(&label.text, label.width);
-            let cells = paint.cells(&weights[range.clone()], widths);
+            let cell = |column: usize| self.scale.tone(self.evens.portion(index, column, weights[column]), Figures::of_matrix(self.scale));
+            let cells = paint.cells(&range.clone().map(cell).collect::<Vec<Tone>>(), widths);
             let mut line = name.then(" ", 1).then(edge, edge_width).then(&cells, total).then(edge, edge_width);
             if let Some(probability) = self.probabilities.and_then(|each| each.get(index)) {
                 line = line.then(&paint.dim(&format!(" {probability:.2}")), 5);

@@ -9,8 +9,10 @@ mod matrix;
 mod shaded;
 
 use super::label::Label;
+use super::picture::Part;
+use super::scale::{Portion, Scale, Tone, nearly_uniform, nearly_uniform_note};
 use super::{CAVEAT, Page, Picture};
-use block::Line;
+pub(super) use block::Line;
 
 /// How the parts of a picture look. Every part keeps to the width it is given.
 pub(super) trait Paint {
@@ -35,13 +37,19 @@ pub(super) trait Paint {
     /// The widest label of a narrow column.
     fn narrow(&self) -> usize;
     /// The cells of a row of a matrix.
-    fn cells(&self, weights: &[f32], widths: &[usize]) -> String;
+    fn cells(&self, tones: &[Tone], widths: &[usize]) -> String;
     /// A unit of a text, shaded by its weight where the form allows.
-    fn token(&self, token: &Label, weight: f32) -> String;
-    /// A weight as number and shade, in `width` columns (at least 5).
-    fn strip(&self, weight: f32, width: usize) -> String;
-    /// A bar from 0 to 1 over `width` columns.
-    fn bar(&self, weight: f32, width: usize) -> String;
+    fn token(&self, token: &Label, tone: &Tone) -> String;
+    /// A weight as number and shade, in `width` columns, at least `strip_width`.
+    fn strip(&self, tone: &Tone, width: usize) -> String;
+    /// The columns of such a number.
+    fn strip_width(&self, tone: &Tone) -> usize;
+    /// A number as this form can write it.
+    fn number(&self, number: &str) -> String {
+        number.to_string()
+    }
+    /// A bar over a part of `width` columns, in the shade of a weight.
+    fn bar(&self, part: f32, tone: &Tone, width: usize) -> String;
     /// A pixel of an image, two columns wide.
     fn pixel(&self, grey: f32) -> String;
     /// What stands between the row labels, the cells and what follows.
@@ -50,8 +58,10 @@ pub(super) trait Paint {
     fn rule(&self) -> Option<char>;
     /// Arrow from input to output.
     fn arrow(&self) -> &'static str;
-    /// The scale, from 0 to 1.
-    fn legend(&self) -> String;
+    /// What stands along a matrix: what is read runs across, what is written down.
+    fn axes(&self, down: &str, across: &str) -> String;
+    /// A scale from end to end, in at most `width` columns.
+    fn legend(&self, scale: Scale, width: usize) -> Line;
 }
 
 /// The narrowest drawing: room for a label, an edge, a cell and a probability.
@@ -67,23 +77,34 @@ pub(super) fn draw(page: &Page, paint: &dyn Paint, width: usize) -> String {
             lines.push(Line::new(&paint.dim(&format!("{} of {count}", index + 1)), 0));
         }
         lines.extend(match picture {
-            Picture::Matrix(matrix) => matrix::draw(matrix, paint, width),
-            Picture::Shaded(shaded) => shaded::draw(shaded, paint, width),
-            Picture::Match(matched) => shaded::draw_match(matched, paint, width),
-            Picture::Bag(bag) => bag::draw(bag, paint, width),
+            Picture::Matrix(matrix) => matrix::draw(matrix, page.scale_of(Part::Matrix), paint, width),
+            Picture::Shaded(shaded) => shaded::draw(shaded, page.scale_of(Part::Text), paint, width),
+            Picture::Match(matched) => shaded::draw_match(matched, page, paint, width),
+            Picture::Bag(bag) => bag::draw(bag, page.scale_of(Part::Text), paint, width),
         });
         lines.push(Line::default());
     }
     if count == 0 {
         lines.push(Line::new("no pictures", 0));
     }
-    lines.push(Line::new(&paint.legend(), 0));
-    lines.extend(wrap(CAVEAT, width).into_iter().map(|line| Line::new(&paint.dim(&line), 0)));
+    for scale in page.scales() {
+        let legend = paint.legend(scale, width);
+        match legend.width + 3 + scale.name().len() <= width {
+            true => lines.push(legend.then("   ", 3).then(scale.name(), scale.name().len())),
+            false => {
+                lines.push(legend);
+                lines.extend(wrap(scale.name(), width).iter().map(|line| Line::new(line, line.len())));
+            }
+        }
+    }
+    for note in page.notes().into_iter().chain([CAVEAT]) {
+        lines.extend(wrap(note, width).into_iter().map(|line| Line::new(&paint.dim(&line), 0)));
+    }
     lines.iter().fold(String::new(), |text, line| text + line.text.trim_end() + "\n")
 }
 
 /// Breaks plain words into lines.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         // Never empty: it starts with one line.
@@ -101,10 +122,22 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The label a model chose and the probability of each, as far as they fit.
-fn decision(label: &str, probabilities: &[(String, f32)], paint: &dyn Paint, width: usize) -> Vec<Line> {
+/// What is to be said of weights that do not differ.
+fn evenness(portions: impl Iterator<Item = Portion>, paint: &dyn Paint, width: usize) -> Vec<Line> {
+    let note = nearly_uniform(portions).map(nearly_uniform_note).unwrap_or_default();
+    let lines = wrap(&note, width).into_iter().filter(|line| !line.is_empty());
+    lines.map(|line| Line::new(&paint.dim(&line), line.len())).collect()
+}
+
+/// The label a model chose, the right one if it is known, and the probability of each, as far as they fit.
+fn decision(label: &str, truth: Option<&str>, probabilities: &[(String, f32)], paint: &dyn Paint, width: usize) -> Vec<Line> {
     let chosen = paint.text(label, width);
     let mut lines = vec![Line::new(&paint.strong(&chosen.text), chosen.width)];
+    if let Some(truth) = truth {
+        let says = if truth == label { "right: " } else { "wrong, it is " };
+        let name = paint.text(truth, width.saturating_sub(says.len()));
+        lines.push(Line::new(says, says.len()).then(&name.text, name.width));
+    }
     let mut rest = Line::default();
     for (name, probability) in probabilities {
         let name = paint.text(name, width.saturating_sub(10).min(32));
