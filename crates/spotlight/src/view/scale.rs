@@ -276,7 +276,8 @@ pub fn short(weight: f32) -> String {
 /// there is nothing to spread over.
 pub(super) fn nearly_uniform(portions: impl Iterator<Item = Portion>) -> Option<f32> {
     let most = portions.filter(|portion| portion.even < 1.0).map(Portion::times).fold(f32::NAN, f32::max);
-    (most <= NEARLY).then_some(most)
+    // Weights that are all nothing, as of words that a model does not know, are spread over nothing.
+    (1.0 / NEARLY..=NEARLY).contains(&most).then_some(most)
 }
 
 /// The same as a line.
@@ -315,6 +316,7 @@ mod tests {
         assert_eq!(nearly_uniform(nearly.into_iter()).map(nearly_uniform_note), Some("nearly uniform (at most 1.03 times)".into()));
         assert_eq!(nearly_uniform([Portion::of(0.4, 2), Portion::of(0.6, 2)].into_iter()), None);
         assert_eq!(nearly_uniform([Portion::of(1.0, 1)].into_iter()), None, "a single position cannot be anything else");
+        assert_eq!(nearly_uniform([Portion::of(0.0, 3); 3].into_iter()), None, "no weight anywhere is no even spread");
         assert_eq!(nearly_uniform(std::iter::empty()), None);
     }
 

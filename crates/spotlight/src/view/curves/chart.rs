@@ -141,7 +141,12 @@ fn is_share(line: &Line) -> bool {
 /// Charts of one run, or of several measure by measure.
 pub(super) fn charts(curves: &Curves) -> Vec<Chart> {
     let runs = || std::iter::once(curves).chain(&curves.compared);
-    let x = Axis::over(runs().flat_map(|run| run.records.iter().map(|record| record.at)).collect::<Vec<_>>().into_iter(), false);
+    let times: Vec<f64> = runs().flat_map(|run| run.records.iter().map(|record| record.at)).collect();
+    let mut x = Axis::over(times.iter().copied(), false);
+    // A single moment is its own tick: nothing was measured around it.
+    if let Some(&first) = times.first().filter(|first| times.iter().all(|time| time == *first)) {
+        x.ticks = vec![first];
+    }
     let chart = |title: String, lines: Vec<Line>, y: Option<Axis>| {
         let over = || Axis::over(lines.iter().flat_map(|line| line.points.iter().map(|point| point.1)), true);
         let y = y.unwrap_or_else(over);
@@ -165,8 +170,12 @@ pub(super) fn charts(curves: &Curves) -> Vec<Chart> {
                 }
             }
         }
-        // From 0 to 1 only if there is much to see there: runs that differ little shall be told apart.
-        measures.into_iter().map(|(measure, lines)| chart(measure, lines, None)).collect()
+        // Shares that do not change lie between 0 and 1. Others are drawn larger: runs that differ little shall be told apart.
+        let flat = |lines: &[Line]| {
+            lines.iter().all(is_share) && lines.iter().flat_map(|line| &line.points).all(|point| point.1 == lines[0].points[0].1)
+        };
+        let axis = |lines: &[Line]| flat(lines).then(|| Axis::between(0.0, 1.0));
+        measures.into_iter().map(|(measure, lines)| chart(measure, lines.clone(), axis(&lines))).collect()
     };
     charts.retain(|chart| !chart.lines.is_empty());
     charts
@@ -198,6 +207,14 @@ mod tests {
         let names: Vec<Vec<String>> =
             charts(&curves).iter().map(|chart| chart.lines.iter().map(|line| line.name.clone()).collect()).collect();
         assert_eq!(names, [vec!["train loss", "dev loss"], vec!["dev accuracy", "learning rate"], vec!["perplexity"]]);
+    }
+
+    #[test]
+    fn a_single_moment_is_its_own_tick() {
+        let one = Curves { records: vec![Record { at: 60.0, values: vec![("accuracy".into(), 1.0)] }], ..Curves::default() };
+        assert_eq!(charts(&one)[0].x.ticks, [60.0]);
+        let both = Curves { compared: vec![one.clone()], ..one };
+        assert_eq!((charts(&both)[0].y.low, charts(&both)[0].y.high), (0.0, 1.0));
     }
 
     #[test]

@@ -45,7 +45,7 @@ function figure(weight, even) {
 function evenness(rows, evens) {
   const all = rows.flatMap((row, y) => row.map((weight, x) => (evens[y][x] < 1 ? times(weight, evens[y][x]) : NaN)));
   const most = all.filter((value) => !isNaN(value)).reduce((a, b) => Math.max(a, b), -Infinity);
-  return most > 0 && most <= page.nearly ? `nearly uniform (at most ${most.toFixed(2)} times)` : "";
+  return most >= 1 / page.nearly && most <= page.nearly ? `nearly uniform (at most ${most.toFixed(2)} times)` : "";
 }
 
 /** Which weights of a row make up the mass that is shown: the heaviest first, until it is full. */
