@@ -98,7 +98,7 @@ impl Look {
         tasks::check_input(model.task(), path)?;
         let head = self.head.map(usize::from);
         let drawing = self.drawn.drawing(Drawing { words: self.words, head: head.map(|number| number - 1), image: None });
-        let options = AnswerOptions { unranked: true, ..self.answering.options(common)? };
+        let options = AnswerOptions { unranked: true, ..self.answering.options(common, model.task())? };
         let mut pictures = Vec::new();
         for reply in model.answers(input, &options)? {
             let answer = reply?.read()?;

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod demo;
+mod ensemble;
 mod eval;
 mod info;
 mod look;
@@ -12,6 +13,7 @@ mod output;
 mod plot;
 mod predict;
 mod progress;
+mod seeds;
 mod tasks;
 mod train;
 
@@ -57,6 +59,8 @@ enum Command {
     Info(info::Info),
     /// Draw the course of a model's training
     Plot(plot::Plot),
+    /// Join models to one that answers with the mean of what they say
+    Ensemble(ensemble::Ensemble),
     /// Small systems that train in about a minute and explain themselves
     Demo(demo::Demo),
 }
@@ -75,6 +79,7 @@ fn main() -> ExitCode {
         Command::Look(command) => command.run(common),
         Command::Info(command) => command.run(),
         Command::Plot(command) => command.run(),
+        Command::Ensemble(command) => command.run(),
         Command::Demo(command) => command.run(common),
     };
     match done {

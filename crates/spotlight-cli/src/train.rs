@@ -14,7 +14,7 @@ use spotlight::train::run::CHECKPOINT_EVERY;
 use crate::Common;
 use crate::output::{WrongUsage, bytes, duration, grouped, say};
 use crate::progress::{Progress, STOP, Stopped, catch_signals};
-use crate::tasks;
+use crate::{seeds, tasks};
 
 /// Train a model.
 ///
@@ -52,6 +52,9 @@ pub struct Train {
     /// Replace a model that is in the folder; files that are not a model's stay
     #[arg(long)]
     force: bool,
+    /// Train so many models that differ in their seed, side by side, and keep them as an ensemble
+    #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u16).range(2..=100))]
+    seeds: Option<u16>,
     #[command(flatten)]
     learning: tasks::Learning,
 }
@@ -80,6 +83,13 @@ impl Train {
         let files = task.files(recipe, &changes).map_err(|e| self.in_recipe(e))?;
         if files.train.is_empty() {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
+        }
+        if let Some(count) = self.seeds {
+            if folds.is_some() {
+                return Err(WrongUsage("--seeds and --folds do not go together".into()).into());
+            }
+            let order = Order { recipe, changes: &changes, folder: &self.out, force: self.force, resume: false };
+            return seeds::train(task, &order, common.seed.unwrap_or(1), count.into());
         }
         match folds {
             Some(count) => tasks::bags::cross_validate(recipe, &changes, (&self.out, self.force), count),

@@ -22,7 +22,8 @@ pub struct Answering {
 
 impl Answering {
     /// In the words of the library.
-    pub fn options(&self, common: &Common) -> Result<AnswerOptions> {
+    pub fn options(&self, common: &Common, task: Task) -> Result<AnswerOptions> {
+        self.search.check(task)?;
         self.search.options(common)
     }
 }

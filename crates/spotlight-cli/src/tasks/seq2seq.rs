@@ -1,8 +1,11 @@
 //! Options of the search, for models that write.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Result;
 use clap::Args;
-use spotlight::model::AnswerOptions;
+use spotlight::model::{AnswerOptions, Task};
+use spotlight::text::Lines;
 
 use crate::Common;
 use crate::output::WrongUsage;
@@ -25,12 +28,51 @@ pub struct Search {
     /// Draw answers with this temperature instead of searching for the best
     #[arg(long, value_name = "T")]
     sample: Option<f64>,
+    /// Every answer begins with this
+    #[arg(long, value_name = "TEXT")]
+    prefix: Option<String>,
+    /// Write nothing but the lines of this file
+    #[arg(long, value_name = "FILE")]
+    lexicon: Option<PathBuf>,
+    /// Search for nothing: take the lines of this file for the answers, and score them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["beam", "n_best", "sample", "prefix", "lexicon", "min_length"])]
+    force: Option<PathBuf>,
+    /// Shortest answer, in units
+    #[arg(long, value_name = "N")]
+    min_length: Option<u16>,
     /// Copy unknown units from where the attention points
     #[arg(long)]
     copy_unknown: bool,
 }
 
+/// The lines of a file.
+fn lines_of(path: &Path) -> Result<Vec<String>> {
+    Ok(Lines::open(path)?.map(|line| line.map(|line| line.text)).collect::<Result<Vec<_>, _>>()?)
+}
+
 impl Search {
+    /// An error if an option is given that means nothing to a model of this kind.
+    pub fn check(&self, task: Task) -> Result<()> {
+        let given = [
+            ("--beam", self.beam.is_some()),
+            ("--n-best", self.n_best.is_some() && task != Task::Classify),
+            ("--length-penalty", self.length_penalty.is_some()),
+            ("--coverage-penalty", self.coverage_penalty.is_some()),
+            ("--sample", self.sample.is_some()),
+            ("--prefix", self.prefix.is_some()),
+            ("--lexicon", self.lexicon.is_some()),
+            ("--force", self.force.is_some()),
+            ("--min-length", self.min_length.is_some()),
+            ("--copy-unknown", self.copy_unknown),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) if task != Task::Seq2seq => {
+                Err(WrongUsage(format!("{name} goes with seq2seq models, this one is for {}", task.name())).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What was asked for; the model adds its own settings.
     pub fn options(&self, common: &Common) -> Result<AnswerOptions> {
         if let (Some(n_best), Some(beam), None) = (self.n_best, self.beam, self.sample)
@@ -54,6 +96,10 @@ impl Search {
             length_penalty: self.length_penalty,
             coverage_penalty: self.coverage_penalty,
             sample: self.sample.map(|temperature| (temperature, common.seed.unwrap_or(1))),
+            prefix: self.prefix.clone(),
+            lexicon: self.lexicon.as_deref().map(lines_of).transpose()?,
+            targets: self.force.as_deref().map(lines_of).transpose()?,
+            min_length: self.min_length.map_or(0, usize::from),
             copy_unknown: self.copy_unknown,
             ..AnswerOptions::default()
         })

@@ -161,7 +161,12 @@ impl Claim {
         claim(&self.path().join(format!("fold-{number}")), self.force)
     }
 
-    /// Makes room for the folds of a cross-validation: a model that was there before goes.
+    /// Takes the folder of one member of an ensemble, counted from 1.
+    pub fn member(&self, number: usize) -> Result<Claim> {
+        claim(&self.path().join(super::member_name(number)), self.force)
+    }
+
+    /// Makes room for the folds of a cross-validation or the members of an ensemble: a model that was there before goes.
     pub fn clear(&self) -> Result<()> {
         adopt(self.path())?;
         remove_ours(self.path())

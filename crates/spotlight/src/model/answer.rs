@@ -16,6 +16,11 @@ pub trait Answer: ToJson + Send {
         vec![self.text()]
     }
 
+    /// How probable it is that the answer is right, if the model can say.
+    fn confidence(&self) -> Option<f64> {
+        None
+    }
+
     /// Heads that can be drawn.
     fn heads(&self) -> usize;
 

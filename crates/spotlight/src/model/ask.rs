@@ -106,6 +106,14 @@ pub struct AnswerOptions {
     pub coverage_penalty: Option<f64>,
     /// Answers are drawn instead of searched for: the temperature, and the seed.
     pub sample: Option<(f64, u64)>,
+    /// What an answer that is written begins with.
+    pub prefix: Option<String>,
+    /// If given, nothing but one of these is written.
+    pub lexicon: Option<Vec<String>>,
+    /// If given, nothing is searched for: to each question one of these, in their order, is taken for the answer and scored.
+    pub targets: Option<Vec<String>>,
+    /// Shortest answer that is written, in units.
+    pub min_length: usize,
     /// Whether unknown units are copied from where the attention points.
     pub copy_unknown: bool,
     /// Whether answers keep the order of the input where the task would rank them.

@@ -119,6 +119,20 @@ pub struct Decision {
     pub contributions: Vec<Vec<f32>>,
 }
 
+impl Decision {
+    /// The mean of this decision, which stands for `count`, and another: probabilities are averaged, heads stand side by side. What each position adds to the logits is known of each
+    /// of them alone.
+    pub(super) fn and(mut self, other: Decision, count: f64) -> Decision {
+        for (own, other) in self.probabilities.iter_mut().zip(other.probabilities) {
+            *own = ((f64::from(*own) * count + f64::from(other)) / (count + 1.0)) as f32;
+        }
+        let positions = self.attention.first().map_or(0, Vec::len);
+        self.attention.extend(other.attention.into_iter().filter(|head| head.len() == positions));
+        self.contributions.clear();
+        self
+    }
+}
+
 /// Decisions on items of these lengths, in their order. `pool` gets the numbers of some items and makes one row of each.
 pub fn decide(
     head: &Head,

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use super::Task;
 use super::ask::{AnswerOptions, Input, Replies};
 use super::describe::{Fact, Outline, Scores};
+use super::ensemble::different;
 use crate::Result;
 use crate::config::ConfigError;
 use crate::params::Params;
@@ -75,6 +76,15 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// Reads a model's folder.
     fn load(folder: &Path) -> Result<Self>;
+
+    /// Several models as one that answers with the mean of what they say. An error for models that do not go together.
+    fn join(members: Vec<Self>) -> Result<Self> {
+        let mut members = members.into_iter();
+        match (members.next(), members.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(different(&format!("several models for {}, which cannot answer together", Self::TASK.name()))),
+        }
+    }
 
     /// Writes all but the weights, which are written by the training run.
     fn save_frame(&self, folder: &Path) -> Result<()>;

@@ -29,10 +29,12 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// Learns from vectors with places below `places` and their labels below `labels`. `strength` is `C`: the larger, the less the weights are held back.
-    pub fn learn(vectors: &[Sparse], answers: &[u32], places: usize, labels: usize, strength: f64) -> Self {
+    /// Learns from vectors with places below `places` and their labels below `labels`. An example counts as much as the weight of its label. `strength` is `C`: the larger, the
+    /// less the weights are held back.
+    pub fn learn(vectors: &[Sparse], answers: &[u32], places: usize, weights: &[f64], strength: f64) -> Self {
+        let labels = weights.len();
         let columns = if labels == 2 { 1 } else { labels };
-        let problem = Problem { vectors, answers, places, columns, penalty: 1.0 / strength };
+        let problem = Problem { vectors, answers, places, columns, counts: weights, penalty: 1.0 / strength };
         let solution = minimise(&problem);
         let (weights, bias) = solution.split_at(places * columns);
         let spread = |x: &[f64]| -> Vec<f32> {
@@ -61,6 +63,8 @@ struct Problem<'a> {
     places: usize,
     /// One for two labels, else one per label.
     columns: usize,
+    /// How much an example of each label counts.
+    counts: &'a [f64],
     penalty: f64,
 }
 
@@ -101,18 +105,19 @@ impl Problem<'_> {
                 let row = &w[place as usize * c..][..c];
                 logits.iter_mut().zip(row).for_each(|(logit, w)| *logit += x as f64 * w);
             }
+            let weight = self.counts[answer as usize];
             // From here on the logits are their own slopes.
             if c == 1 {
                 let target = f64::from(answer);
                 let logit = logits[0];
-                value += logit.max(0.0) - logit * target + (-logit.abs()).exp().ln_1p();
-                logits[0] = 1.0 / (1.0 + (-logit).exp()) - target;
+                value += weight * (logit.max(0.0) - logit * target + (-logit.abs()).exp().ln_1p());
+                logits[0] = weight * (1.0 / (1.0 + (-logit).exp()) - target);
             } else {
                 let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let total: f64 = logits.iter().map(|l| (l - most).exp()).sum();
-                value += most + total.ln() - logits[answer as usize];
-                logits.iter_mut().for_each(|l| *l = (*l - most).exp() / total);
-                logits[answer as usize] -= 1.0;
+                value += weight * (most + total.ln() - logits[answer as usize]);
+                logits.iter_mut().for_each(|l| *l = weight * (*l - most).exp() / total);
+                logits[answer as usize] -= weight;
             }
             for &(place, x) in vector {
                 let row = &mut slope[place as usize * c..][..c];
@@ -202,7 +207,7 @@ mod tests {
 
     fn slope_at(linear: &Linear, answers: &[u32], labels: usize, strength: f64) -> f64 {
         let columns = if labels == 2 { 1 } else { labels };
-        let problem = Problem { vectors: &vectors(), answers, places: 2, columns, penalty: 1.0 / strength };
+        let problem = Problem { vectors: &vectors(), answers, places: 2, columns, counts: &vec![1.0; labels], penalty: 1.0 / strength };
         let one = |x: &[f32]| {
             x.chunks(labels)
                 .flat_map(|row| if labels == 2 { vec![(row[1] - row[0]) as f64] } else { row.iter().map(|&w| w as f64).collect() })
@@ -215,7 +220,7 @@ mod tests {
     #[test]
     fn the_slope_at_the_answer_is_none() {
         for (answers, labels) in [(&[0, 1, 1, 1, 0][..], 2), (&[0, 1, 2, 1, 2], 3)] {
-            let linear = Linear::learn(&vectors(), answers, 2, labels, 2.0);
+            let linear = Linear::learn(&vectors(), answers, 2, &vec![1.0; labels], 2.0);
             assert!(slope_at(&linear, answers, labels, 2.0) < 2.0 * FLAT);
             assert_ne!(linear.weights, vec![0.0; 2 * labels]);
         }
@@ -223,7 +228,8 @@ mod tests {
 
     #[test]
     fn slopes_are_those_of_the_value() {
-        let problem = Problem { vectors: &vectors(), answers: &[0, 1, 2, 1, 2], places: 2, columns: 3, penalty: 0.5 };
+        let problem =
+            Problem { vectors: &vectors(), answers: &[0, 1, 2, 1, 2], places: 2, columns: 3, counts: &[1.0, 0.3, 2.0], penalty: 0.5 };
         let w: Vec<f64> = (0..9).map(|i| (i as f64 * 0.7).sin()).collect();
         let slope = problem.at(&w).1;
         for (i, &slope) in slope.iter().enumerate() {
@@ -234,8 +240,20 @@ mod tests {
     }
 
     #[test]
+    fn a_label_that_counts_more_is_given_more_often() {
+        let vectors = vec![vec![(0, 1.0)]; 4];
+        let bias = |weights: &[f64]| {
+            let linear = Linear::learn(&vectors, &[0, 0, 0, 1], 1, weights, 10.0);
+            let logits = linear.logits(&vectors[0]);
+            logits[1] - logits[0]
+        };
+        // One of four, and as one of two if it counts three times.
+        assert!((bias(&[1.0, 1.0]) + 3f64.ln()).abs() < 0.02 && bias(&[1.0, 3.0]).abs() < 0.02);
+    }
+
+    #[test]
     fn separable_vectors_are_separated() {
-        let linear = Linear::learn(&vectors(), &[0, 1, 1, 1, 0], 2, 2, 100.0);
+        let linear = Linear::learn(&vectors(), &[0, 1, 1, 1, 0], 2, &[1.0; 2], 100.0);
         for (vector, answer) in vectors().iter().zip([0, 1, 1, 1, 0]) {
             let logits = linear.logits(vector);
             assert_eq!(u32::from(logits[1] > logits[0]), answer, "{vector:?}");

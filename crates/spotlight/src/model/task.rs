@@ -9,7 +9,7 @@ use super::classify::Classifier;
 use super::matching::Matcher;
 use super::seq2seq::Transducer;
 use super::teach::{self, Begun, Files, Order, Training};
-use super::{AnyModel, Model};
+use super::{AnyModel, Model, ensemble};
 use crate::config::ConfigError;
 use crate::folder;
 use crate::{Error, Result};
@@ -41,6 +41,11 @@ macro_rules! tasks {
                 match self { $(Task::$task => Ok(Box::new(<$model as Model>::load(folder)?))),+ }
             }
 
+            /// Reads the members of an ensemble of this task.
+            fn open_ensemble(self, folder: &Path) -> Result<Box<dyn AnyModel>> {
+                match self { $(Task::$task => Ok(Box::new(ensemble::load::<$model>(folder)?))),+ }
+            }
+
             /// The files that a recipe and the changes to it name.
             pub fn files(self, recipe: Option<&str>, changes: &[String]) -> Result<Files, ConfigError> {
                 match self { $(Task::$task => teach::files::<$model>(recipe, changes)),+ }
@@ -65,8 +70,11 @@ tasks! {
     Bags: "bags", "feature vectors", BagModel;
 }
 
-/// Reads a model of any task from its folder.
+/// Reads a model of any task, or an ensemble of such models, from its folder.
 pub fn open(path: &Path) -> Result<Box<dyn AnyModel>> {
+    if let Some(task) = ensemble::task(path)? {
+        return task.open_ensemble(path);
+    }
     let config = folder::read_config(path).map_err(|source| Error::NotAModel { path: path.to_path_buf(), source: Box::new(source) })?;
     let task = folder::task_of(&config)?.ok_or_else(|| Error::NoTask { path: folder::config_path(path) })?;
     task.open(path)

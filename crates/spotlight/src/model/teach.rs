@@ -15,6 +15,9 @@ use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_de
 use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
 use crate::{Error, Result};
 
+/// Decides which examples are set aside: the same for every seed of a model, so that runs can be compared and joined.
+const SPLIT_SEED: u64 = 1;
+
 /// What to learn, and where to keep it.
 pub struct Order<'a> {
     /// The recipe; without one, settings are chosen from the data.
@@ -159,8 +162,8 @@ fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<Par
     }
     let share = dev_share(examples.len());
     let (train, dev) = match examples.iter().any(|row| M::label(row).is_some()) {
-        true => split_labelled(examples, share, config.seed(), M::key, |row| M::label(row).map(str::to_string)),
-        false => split_dev(examples, share, config.seed(), M::key),
+        true => split_labelled(examples, share, SPLIT_SEED, M::key, |row| M::label(row).map(str::to_string)),
+        false => split_dev(examples, share, SPLIT_SEED, M::key),
     };
     warn_of_rare::<M>(&train, note);
     note(&format!("no development file: {} of the examples set aside by {}", grouped(dev.len()), M::KEY));

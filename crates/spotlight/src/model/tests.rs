@@ -53,7 +53,14 @@ fn answers_as_json_to_the_byte() {
         attention: vec![vec![0.75, 0.25]],
         heads,
     };
-    let text = |heads| AnswerText { text: "é".into(), tokens: vec!["é".into()], words: vec![0], hypothesis: hypothesis(heads) };
+    let text = |heads| AnswerText {
+        text: "é".into(),
+        tokens: vec!["é".into()],
+        words: vec![0],
+        confidence: None,
+        share: None,
+        hypothesis: hypothesis(heads),
+    };
     let answer = |heads| seq2seq::Answer {
         source: "a\"b".into(),
         source_tokens: vec!["a".into(), "\"b".into()],

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::hypothesis::Tree;
-use super::{Hypothesis, Request, SearchOptions, Stepped, Writer};
+use super::{Hypothesis, Lexicon, Request, SearchOptions, Stepped, Writer};
 use crate::Result;
 use crate::tape::Pool;
 use crate::text::vocab::{END, START};
@@ -21,6 +21,8 @@ struct Live {
     log_prob: f64,
     /// Its row in the table of the last step.
     row: usize,
+    /// Where it stands in the lexicon, if there is one.
+    node: usize,
     /// Where its draws come from, if it is drawn.
     random: Option<ChaCha8Rng>,
 }
@@ -41,9 +43,16 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
         let rows: Vec<usize> = live.iter().map(|l| l.row).collect();
         let last: Vec<u32> = live.iter().map(|l| l.link.map_or(START, |link| tree.unit(link))).collect();
         let mut step = session.step(&rows, &last)?;
-        for row in step.log_probs.chunks_exact_mut(step.units.max(1)) {
+        for (row, hypothesis) in step.log_probs.chunks_exact_mut(step.units.max(1)).zip(&live) {
             // The start is never written.
             row[START as usize] = f32::NEG_INFINITY;
+            if hypothesis.length < options.min_length {
+                row[END as usize] = f32::NEG_INFINITY;
+            }
+            // What a prefix forces is written whatever the lexicon says.
+            if let Some(lexicon) = options.lexicon.as_ref().filter(|_| hypothesis.length >= requests[hypothesis.item].1.prefix.len()) {
+                lexicon.mask(hypothesis.node, row);
+            }
         }
         let weights = weight_ranges(&live, requests, step.heads);
         let mut going = Vec::with_capacity(live.len());
@@ -71,7 +80,9 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
                 if unit == END || longest {
                     finished[item].push(tree.hypothesis(link, total).ranked(options, request.source.len()));
                 } else {
-                    going.push(Live { item, link, length: length + 1, log_prob: total, row, random: before.random.clone() });
+                    // Who leaves the lexicon comes to no node of it.
+                    let node = options.lexicon.as_ref().map_or(0, |lexicon| lexicon.go(before.node, unit).unwrap_or(usize::MAX));
+                    going.push(Live { item, link, length: length + 1, log_prob: total, row, node, random: before.random.clone() });
                 }
             }
         }
@@ -100,7 +111,7 @@ fn begin(requests: &[(usize, Request)], options: &SearchOptions, finished: &mut 
                 generator.set_stream((*number as u64) << 16 | draw as u64);
                 generator
             });
-            live.push(Live { item, link: None, length: 0, log_prob: 0.0, row, random });
+            live.push(Live { item, link: None, length: 0, log_prob: 0.0, row, node: Lexicon::ROOT, random });
         }
         row += 1;
     }
@@ -127,6 +138,9 @@ fn best(rows: Range<usize>, live: &[Live], step: &Stepped, count: usize) -> Vec<
     let mut top: Vec<(f64, usize, u32)> = Vec::with_capacity(count + 1);
     for row in rows {
         for (unit, &log_prob) in log_probs(step, row).iter().enumerate() {
+            if log_prob == f32::NEG_INFINITY {
+                continue;
+            }
             let score = live[row].log_prob + log_prob as f64;
             if top.len() < count || top.last().is_some_and(|t| score > t.0) {
                 // Kept in order by insertion: beams are small, and most units fall through the test above.

@@ -1,8 +1,8 @@
 //! Search: from a model that can write one unit after another to whole answers.
 //!
-//! Greedy search, beam and sampling are one loop over hypotheses; a forced prefix is a hypothesis whose first units are given, and [`force`] scores a target that is given as a
-//! whole. The loop knows nothing of the model but the two roles here: a [`Writer`] reads a batch of sources and gives a [`Session`], and a session takes one step for all hypotheses
-//! of all sources, which are the rows of one table. So an ensemble is a writer made of writers.
+//! Greedy search, beam and sampling are one loop over hypotheses; a forced prefix is a hypothesis whose first units are given, a [`Lexicon`] allows nothing but its answers, and
+//! [`force`] scores a target that is given as a whole. The loop knows nothing of the model but the two roles here: a [`Writer`] reads a batch of sources and gives a [`Session`], and a session takes one step for all hypotheses
+//! of all sources, which are the rows of one table. So an ensemble is a writer made of writers: [`Together`].
 //!
 //! Hypotheses are kept as a tree: one link per unit that was written, pointing at the one before, so that nothing is copied from step to step. Where each unit looked comes along with
 //! its link, under beam too.
@@ -10,13 +10,17 @@
 mod beam;
 mod forced;
 mod hypothesis;
+mod lexicon;
 mod options;
+mod together;
 
 use rayon::prelude::*;
 
 pub use forced::force;
 pub use hypothesis::Hypothesis;
+pub use lexicon::Lexicon;
 pub use options::SearchOptions;
+pub use together::Together;
 
 use crate::Result;
 use crate::tape::Pool;

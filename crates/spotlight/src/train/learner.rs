@@ -53,6 +53,13 @@ pub trait Learner: Sync {
         }
         Ok(vec![Measure::falling("loss", loss / targets.max(1) as f64)])
     }
+
+    /// What is left to find out from the development examples when the best weights are known: files of the model's folder, by name, that are written before the run is said to be
+    /// finished. None unless told.
+    fn closing(&self, params: &Params<f32>, examples: &[Self::Example]) -> Result<Vec<(&'static str, Vec<u8>)>> {
+        let _ = (params, examples);
+        Ok(Vec::new())
+    }
 }
 
 /// A measure of a model.

@@ -235,7 +235,12 @@ impl Run<'_> {
         let record = Record { patience_ran_out: end == End::Patience, ..self.told(&started, &p) };
         match end {
             End::Stopped => self.folder.record(&record.halted(Stage::Stopped))?,
-            End::Finished | End::Patience => self.folder.finish(record)?,
+            End::Finished | End::Patience => {
+                for (name, data) in learner.closing(params, dev)? {
+                    self.folder.replace(name, &data)?;
+                }
+                self.folder.finish(record)?;
+            }
         }
         Ok(Outcome {
             end,

@@ -32,8 +32,9 @@ pub use net::Net;
 
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
+use crate::model::ensemble::different;
 use crate::model::linear::Linear;
-use crate::model::{folder, head};
+use crate::model::{Calibration, folder, head};
 use crate::params::Params;
 use crate::text::{Inventory, Labelled, Tokenizer};
 use crate::{Result, weights};
@@ -95,6 +96,10 @@ pub struct Classifier {
     pub net: Net,
     /// Its numbers.
     pub params: Params<f32>,
+    /// How sure it may be, if that is known.
+    pub calibration: Option<Calibration>,
+    /// The other members, if it is an ensemble.
+    pub peers: Vec<Classifier>,
     /// How much an example of each label counts while learning.
     weights: Vec<f64>,
 }
@@ -119,7 +124,7 @@ impl Classifier {
                 let read: Vec<EvidenceText> = units.iter().map(|text| EvidenceText::new(text, &table, &idf)).collect();
                 let mut model = Self::with_vocabularies(config, Units::Table(table), labels, params)?;
                 if let Net::Evidence(net) = &model.net {
-                    net.begin(&mut model.params, &idf, &read, &numbers, &counts.counts);
+                    net.begin(&mut model.params, &idf, &read, &numbers, &counts, &weights);
                 }
                 model
             }
@@ -153,7 +158,7 @@ impl Classifier {
     fn with_vocabularies(config: Config, units: Units, labels: Inventory, mut params: Params<f32>) -> Result<Self> {
         let net = Net::new(&mut params, &config, units.len(), labels.len())?;
         let weights = vec![1.0; labels.len()];
-        Ok(Classifier { config, units, labels, net, params, weights })
+        Ok(Classifier { config, units, labels, net, params, calibration: None, peers: Vec::new(), weights })
     }
 
     /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
@@ -179,6 +184,7 @@ impl Classifier {
         let labels = Inventory::load(path.join(LABELS))?;
         let mut model = Self::with_vocabularies(config, units, labels, Params::blank())?;
         weights::load(&mut model.params, &path.join(folder::WEIGHTS))?;
+        model.calibration = Calibration::load(path)?;
         Ok(model)
     }
 
@@ -201,9 +207,9 @@ impl Classifier {
 
     /// Labels for texts, in the same order. A text without units gets what the model says that has read nothing.
     pub fn answer<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<Answer>> {
-        let read: Vec<Text> = texts.iter().map(|t| self.text(t.as_ref())).collect();
-        let decisions = learn::decide(&self.net, &self.params, &read.iter().collect::<Vec<_>>())?;
-        let in_words = |(decision, text): (head::Decision, &S)| {
+        let decisions = self.decisions(texts)?;
+        let in_words = |(mut decision, text): (head::Decision, &S)| {
+            self.calibration.iter().for_each(|c| c.apply(&mut decision.probabilities));
             let (tokens, words) = self.shown(text.as_ref());
             let best = head::best(&decision.probabilities);
             Answer {
@@ -217,6 +223,36 @@ impl Classifier {
             }
         };
         Ok(decisions.into_iter().zip(texts).map(in_words).collect())
+    }
+
+    /// What the model says of texts; of an ensemble the mean of the probabilities, and the attention of each member that looks at the same units.
+    fn decisions<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<head::Decision>> {
+        let read: Vec<Text> = texts.iter().map(|t| self.text(t.as_ref())).collect();
+        let own = learn::decide(&self.net, &self.params, &read.iter().collect::<Vec<_>>())?;
+        let others = self.peers.iter().map(|peer| peer.decisions(texts)).collect::<Result<Vec<_>>>()?;
+        Ok(others
+            .into_iter()
+            .fold(own.into_iter().map(|d| (d, 1.0)).collect::<Vec<_>>(), |all, other| {
+                all.into_iter().zip(other).map(|((all, count), other)| (all.and(other, count), count + 1.0)).collect()
+            })
+            .into_iter()
+            .map(|(decision, _)| decision)
+            .collect())
+    }
+
+    /// Several models as one. An error if they do not give the same labels.
+    pub fn joined(members: Vec<Classifier>) -> Result<Classifier> {
+        let mut members = members.into_iter();
+        let mut first = members.next().ok_or_else(|| different("no models"))?;
+        for peer in members {
+            if !first.labels.iter().eq(peer.labels.iter()) {
+                return Err(different("models with different labels"));
+            }
+            first.peers.push(peer);
+        }
+        // What each is sure of says nothing of what they say together.
+        first.calibration = first.calibration.filter(|_| first.peers.is_empty());
+        Ok(first)
     }
 
     /// What the attention looks at, as it is shown, and for each the word it belongs to.
@@ -255,10 +291,11 @@ impl Classifier {
         Ok(found)
     }
 
-    /// Who was taken for whom, for the table per class.
+    /// Who was taken for whom.
     pub fn confusion(&self, examples: &[Example]) -> Result<Confusion> {
+        let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
         let texts: Vec<&Text> = examples.iter().map(|e| &e.text).collect();
         let probabilities: Vec<Vec<f32>> = learn::decide(&self.net, &self.params, &texts)?.into_iter().map(|d| d.probabilities).collect();
-        head::confusion(&self.labels, &examples.iter().map(|e| e.label).collect::<Vec<_>>(), &probabilities)
+        head::confusion(&self.labels, &gold, &probabilities)
     }
 }

@@ -7,7 +7,9 @@ use crate::Result;
 use crate::config::resolve;
 use crate::metrics::{Report, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
+use crate::model::calibration::{self, confident};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed, units, written};
+use crate::model::head::{confusion, label_measures};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
@@ -91,6 +93,10 @@ impl Model for Classifier {
         Classifier::load(folder)
     }
 
+    fn join(members: Vec<Self>) -> Result<Self> {
+        Classifier::joined(members)
+    }
+
     fn save_frame(&self, folder: &Path) -> Result<()> {
         self.save_frame(folder)
     }
@@ -162,18 +168,27 @@ impl Model for Classifier {
         Ok(line_by_line(input.lines()?, false, text_of, |texts: &[String], _| self.answer(texts)))
     }
 
-    /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, and the table per class.
+    /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, how far the probabilities can be trusted, and the table per class.
     fn scores(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("texts", rows.len());
-        add_measures(&mut report, &Model::measure(self, rows)?);
         let examples = self.examples(rows)?;
+        let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
+        let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
+        let said: Vec<Vec<f32>> = self.decisions(&texts)?.into_iter().map(|d| d.probabilities).collect();
+        add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
         for baseline in self.baselines(&examples)? {
             report.number(&format!("accuracy, {}", baseline.name), baseline.accuracy, Style::Share);
             if let Some(f1) = baseline.macro_f1 {
                 report.number(&format!("macro F1, {}", baseline.name), f1, Style::Share);
             }
         }
-        Ok(Scores { report, classes: Some(self.confusion(&examples)?) })
+        let calibrated = self.calibration.map(|calibration| {
+            let mut probabilities = said.clone();
+            probabilities.iter_mut().for_each(|p| calibration.apply(p));
+            confident(&probabilities, &gold)
+        });
+        calibration::report(&mut report, &confident(&said, &gold), calibrated.as_deref());
+        Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })
     }
 }

@@ -29,6 +29,10 @@ pub struct AnswerText {
     pub tokens: Vec<String>,
     /// For each unit, the word it belongs to.
     pub words: Vec<usize>,
+    /// How probable it is that the answer is right, if the model was calibrated.
+    pub confidence: Option<f64>,
+    /// Its part of the probability of all hypotheses in the list, if there are several.
+    pub share: Option<f64>,
     /// What the search found.
     pub hypothesis: Hypothesis,
 }
@@ -73,6 +77,10 @@ impl answer::Answer for Answer {
         self.hypotheses.iter().map(|h| format!("{number}\t{}\t{:.4}", h.text, h.hypothesis.score)).collect()
     }
 
+    fn confidence(&self) -> Option<f64> {
+        self.hypotheses.first().and_then(|h| h.confidence)
+    }
+
     fn heads(&self) -> usize {
         self.hypotheses.iter().map(|h| h.heads().len()).min().unwrap_or(0)
     }
@@ -92,12 +100,18 @@ impl Serialize for AnswerText {
             probabilities: &'a [f32],
             log_prob: f64,
             score: f64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            confidence: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            share: Option<f64>,
             attention: &'a [Vec<f32>],
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             heads: &'a [Vec<Vec<f32>>],
         }
         let Hypothesis { log_prob, score, probabilities, attention, heads, .. } = &self.hypothesis;
-        let object = Object { text: &self.text, tokens: &self.tokens, probabilities, log_prob: *log_prob, score: *score, attention, heads };
-        object.serialize(serializer)
+        let AnswerText { text, tokens, confidence, share, .. } = self;
+        let (confidence, share) = (*confidence, *share);
+        Object { text, tokens, probabilities, log_prob: *log_prob, score: *score, confidence, share, attention, heads }
+            .serialize(serializer)
     }
 }

@@ -47,6 +47,14 @@ impl Vocabularies {
         Ok(Vocabularies { source, target, features })
     }
 
+    /// Whether both have the same units under the same numbers.
+    pub fn same_as(&self, other: &Vocabularies) -> bool {
+        let same = |a: &Tokenizer, b: &Tokenizer| {
+            a.kind() == b.kind() && a.len() == b.len() && (0..a.len() as u32).all(|id| a.text(id) == b.text(id))
+        };
+        same(&self.source, &other.source) && same(&self.target, &other.target) && self.features == other.features
+    }
+
     /// Numbers of units of both sides.
     pub fn sizes(&self) -> (usize, usize) {
         (self.source.len() + self.features.as_ref().map_or(0, Features::len), self.target.len())

@@ -2,19 +2,24 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
+use super::learn::right;
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
-use crate::Result;
-use crate::metrics::{self, Report, Segments, Style};
+use crate::metrics::{self, Confident, Report, Segments, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
+use crate::model::calibration;
 use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
+use crate::search::Lexicon;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, Table, ThirdColumn, source_of};
+use crate::text::vocab::UNKNOWN;
 use crate::text::{Pair, UnitKind};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
+use crate::{Error, Result};
 
 impl Settings for Config {
     fn seed(&self) -> u64 {
@@ -33,6 +38,14 @@ impl Settings for Config {
 /// A source and its features.
 type Source = (String, Option<String>);
 
+/// How to answer, in the model's own units.
+struct Plan {
+    search: SearchOptions,
+    prefix: Vec<u32>,
+    targets: Option<Vec<String>>,
+    copy_unknown: bool,
+}
+
 impl Transducer {
     /// The model's own way to search, changed by what is asked for.
     pub fn search_as(&self, options: &AnswerOptions) -> SearchOptions {
@@ -44,14 +57,47 @@ impl Transducer {
             beam: options.beam.unwrap_or(own.beam.max(needed)),
             length_penalty: options.length_penalty.unwrap_or(own.length_penalty),
             coverage_penalty: options.coverage_penalty.unwrap_or(own.coverage_penalty),
+            min_length: options.min_length,
             sample: options.sample,
             ..own
         }
     }
 
-    fn answer_sources(&self, sources: &[Source], search: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
+    /// What is asked for, in the model's own units.
+    fn plan(&self, options: &AnswerOptions) -> Result<Plan> {
+        let target = &self.vocabularies.target;
+        let written = |text: &str| Some(target.ids(text)).filter(|ids| !ids.contains(&UNKNOWN));
+        let refused =
+            |what: &str, got: &str, expected: &str| Error::Value { what: what.into(), got: got.into(), expected: expected.into() };
+        let prefix = match &options.prefix {
+            Some(text) => written(text).ok_or_else(|| refused("the prefix", &format!("{text:?}"), "units that the model can write"))?,
+            None => Vec::new(),
+        };
+        let mut search = self.search_as(options);
+        if let Some(answers) = &options.lexicon {
+            let known: Vec<Vec<u32>> = answers.iter().filter_map(|text| written(text)).collect();
+            if known.is_empty() {
+                return Err(refused("the lexicon", "no answer that the model can write", "at least one made of units it has learnt"));
+            }
+            search.lexicon = Some(Arc::new(Lexicon::new(known.iter().map(Vec::as_slice))));
+        }
+        Ok(Plan { search, prefix, targets: options.targets.clone(), copy_unknown: options.copy_unknown })
+    }
+
+    /// Answers to sources, of which so many came before.
+    fn answer_as(&self, plan: &Plan, sources: &[Source], before: usize) -> Result<Vec<Answer>> {
         let borrowed: Vec<(&str, Option<&str>)> = sources.iter().map(|(s, f)| (s.as_str(), f.as_deref())).collect();
-        self.answer(&borrowed, search, copy_unknown)
+        let Some(targets) = &plan.targets else {
+            // Draws go on where the lines before have left off.
+            let search = SearchOptions { first: before, ..plan.search.clone() };
+            return self.answer_from(&plan.prefix, &borrowed, &search, plan.copy_unknown);
+        };
+        let own: Vec<&str> = targets.iter().skip(before).take(sources.len()).map(String::as_str).collect();
+        if own.len() < sources.len() {
+            let got = format!("{} of them for at least {} sources", targets.len(), before + sources.len());
+            return Err(Error::Value { what: "the answers to score".into(), got, expected: "one for each source".into() });
+        }
+        self.score(&borrowed, &own)
     }
 }
 
@@ -105,6 +151,10 @@ impl Model for Transducer {
 
     fn load(folder: &Path) -> Result<Self> {
         Transducer::load(folder)
+    }
+
+    fn join(members: Vec<Self>) -> Result<Self> {
+        Transducer::joined(members)
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {
@@ -176,19 +226,15 @@ impl Model for Transducer {
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
-        let (search, copy) = (self.search_as(options), options.copy_unknown);
+        let plan = self.plan(options)?;
         let ask = |path: &Path, line: &_| source_of(path, line, self.config.data.features).map(|s| (s.source, s.features));
-        let answer = move |sources: &[Source], before| {
-            // Draws go on where the lines before have left off.
-            self.answer_sources(sources, &SearchOptions { first: before, ..search.clone() }, copy)
-        };
-        Ok(line_by_line(input.lines()?, true, ask, answer))
+        Ok(line_by_line(input.lines()?, true, ask, move |sources: &[Source], before| self.answer_as(&plan, sources, before)))
     }
 
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.
     fn scores(&self, rows: &[Pair], options: &AnswerOptions) -> Result<Scores> {
         let sources: Vec<Source> = rows.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
-        let answers = self.answer_sources(&sources, &self.search_as(options), options.copy_unknown)?;
+        let answers = self.answer_as(&self.plan(options)?, &sources, 0)?;
         let texts: Vec<&str> = answers.iter().map(|a| a.hypotheses.first().map_or("", |h| h.text.as_str())).collect();
         let examples = self.examples(rows);
         let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
@@ -209,6 +255,13 @@ impl Model for Transducer {
             report.number("chrF", chrf.score, Style::Points);
             report.text("chrF signature", chrf.signature);
         }
+        let (mut said, mut calibrated) = (Vec::new(), Vec::new());
+        for (answer, right) in answers.iter().zip(right(&examples, &texts)) {
+            let Some(best) = answer.hypotheses.first() else { continue };
+            said.push(Confident { probability: best.hypothesis.log_prob.exp(), right });
+            calibrated.extend(best.confidence.map(|probability| Confident { probability, right }));
+        }
+        calibration::report(&mut report, &said, Some(&calibrated[..]).filter(|c| !c.is_empty()));
         Ok(Scores { report, classes: None })
     }
 }
