@@ -49,6 +49,12 @@ pub struct Train {
     /// Go on from the checkpoint in the folder, with its settings
     #[arg(long, conflicts_with = "force")]
     resume: bool,
+    /// Go on from the weights of a model that has learnt: new units and labels are added to its own
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["recipe", "resume", "task", "seeds"])]
+    from: Option<PathBuf>,
+    /// Learn again from examples of the model in --from, as a share of the new ones, such as 0.5
+    #[arg(long, value_name = "SHARE", requires = "from")]
+    mix: Option<f64>,
     /// Replace a model that is in the folder; files that are not a model's stay
     #[arg(long)]
     force: bool,
@@ -117,6 +123,9 @@ impl Train {
             return Ok(Some(folder::read_config(&self.out)?));
         }
         drop(folder::claim(&self.out, self.force)?);
+        if let Some(from) = &self.from {
+            return Ok(Some(folder::read_config(from)?));
+        }
         match &self.recipe {
             Some(path) => Ok(Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?)),
             None => Ok(None),
@@ -132,6 +141,15 @@ impl Train {
         }
         for (key, value) in [("separator", &self.separator), ("columns", &self.columns)] {
             changes.extend(value.as_ref().map(|v| format!("data.{key}={}", toml_string(v))));
+        }
+        if let Some(from) = &self.from {
+            // Where it is when the run is resumed from another folder.
+            let from = from.canonicalize().unwrap_or_else(|_| from.clone());
+            changes.push(format!("train.from={}", toml_string(&from.to_string_lossy())));
+            changes.push(format!("train.mix={:?}", self.mix.unwrap_or(0.0)));
+            if self.train.is_some() && self.dev.is_none() {
+                changes.push("data.dev=\"\"".into());
+            }
         }
         changes.extend(self.header.then(|| "data.header=yes".to_string()));
         changes

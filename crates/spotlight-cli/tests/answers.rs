@@ -155,3 +155,61 @@ fn transducers_write_one_answer_together() {
     let drawn = run(&place, &["look", "model", "abc"]);
     assert!(drawn.status.success(), "{}", err(&drawn));
 }
+
+#[test]
+fn a_model_goes_on_with_new_examples_and_new_units() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 120);
+    let old = train(&place, &data, &[]);
+    place.write("new.tsv", (0..60).map(|i| format!("x{}\t{}x\n", "ab".repeat(1 + i % 3), "ba".repeat(1 + i % 3))).collect::<String>());
+    let before = std::fs::read(old.join("model.safetensors")).unwrap();
+    let more = |extra: &[&str]| run(&place, &[&["train", "--from", "model", "--train", "new.tsv"], extra].concat());
+
+    // With a rate of nearly nothing, what was learnt is what there is; "x" is the one unit that is new on both sides.
+    let still = more(&["--out", "still", "--set", "train.rate=1e-30", "--set", "train.epochs=1"]);
+    assert!(still.status.success(), "{}", err(&still));
+    assert!(err(&still).contains("goes on from the weights in"), "{}", err(&still));
+    let answers = |model: &str| json(&out(&feed(&place, &["predict", model, "--json", "--beam", "1"], b"abc\nfa\n")));
+    let (was, is) = (answers("model"), answers("still"));
+    let units = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+    assert_eq!(units("still/source.txt"), units("model/source.txt") + "x\n");
+    for (was, is) in was.iter().zip(&is) {
+        let first = |answer: &Value| answer["hypotheses"][0]["attention"][0].clone();
+        assert_eq!(first(was), first(is));
+    }
+    // It learns, keeps the old model as it was, and mixes old rows in.
+    let learnt = more(&["--out", "learnt", "--mix", "0.5", "--set", "train.epochs=2"]);
+    assert!(learnt.status.success(), "{}", err(&learnt));
+    assert!(err(&learnt).contains("examples in") && err(&learnt).contains("are learnt again"), "{}", err(&learnt));
+    assert!(std::fs::read(old.join("model.safetensors")).unwrap() == before);
+    // More epochs of the same.
+    let longer = run(&place, &["train", "--from", "model", "--out", "longer", "--set", "train.epochs=1"]);
+    assert!(longer.status.success(), "{}", err(&longer));
+
+    let wider = more(&["--out", "wider", "--set", "model.hidden=20"]);
+    assert!(wider.status.code() == Some(2) && err(&wider).contains("train.from"), "{}", err(&wider));
+    assert!(!place.path("wider").exists());
+}
+
+#[test]
+fn a_classifier_goes_on_with_a_new_label() {
+    let place = Place::new();
+    let rows = |words: &[(&str, &str)]| {
+        (0..90).map(|i| format!("{} day{}\t{}\n", words[i % words.len()].0, i % 9, words[i % words.len()].1)).collect::<String>()
+    };
+    place.write("old.tsv", rows(&[("fine", "good"), ("dull", "bad")]));
+    place.write("new.tsv", rows(&[("odd", "strange"), ("fine", "good")]));
+    for form in ["evidence", "pooled"] {
+        let set = format!("model.form={form}");
+        let small: &[&str] =
+            if form == "pooled" { &["--set", "model.hidden=8", "--set", "model.embedding=8", "--set", "train.batch=100"] } else { &[] };
+        let trained = run(&place, &[&["train", "--task", "classify", "--train", "old.tsv", "--out", form, "--set", &set], small].concat());
+        assert!(trained.status.success(), "{}", err(&trained));
+        let next = format!("{form}-more");
+        let more = run(&place, &["train", "--from", form, "--train", "new.tsv", "--mix", "1", "--out", &next]);
+        assert!(more.status.success(), "{}", err(&more));
+        let answers = out(&feed(&place, &["predict", &next], b"fine day3\ndull day4\nodd day5\n"));
+        let labels: Vec<&str> = answers.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        assert_eq!(labels, ["good", "bad", "strange"], "{form}");
+    }
+}

@@ -11,6 +11,7 @@ use super::Task;
 use super::ask::{AnswerOptions, Input, Replies};
 use super::describe::{Fact, Outline, Scores};
 use super::ensemble::different;
+use super::grow::Named;
 use crate::Result;
 use crate::config::ConfigError;
 use crate::params::Params;
@@ -76,6 +77,12 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// Reads a model's folder.
     fn load(folder: &Path) -> Result<Self>;
+
+    /// A new model with these settings that knows the units and labels of this one and of new examples; its numbers are drawn. [`Model::names`] says which of them this one has.
+    fn grown(&self, config: Self::Config, rows: &[Self::Row]) -> Result<Self>;
+
+    /// What rows and columns of its parameters stand for.
+    fn names(&self) -> Vec<Named>;
 
     /// Several models as one that answers with the mean of what they say. An error for models that do not go together.
     fn join(members: Vec<Self>) -> Result<Self> {

@@ -16,6 +16,7 @@ pub mod classify;
 pub mod describe;
 pub mod encoder;
 pub mod ensemble;
+pub mod grow;
 pub mod head;
 mod kind;
 pub mod linear;

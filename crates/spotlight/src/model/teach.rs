@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::describe::{Outline, grouped};
+use super::grow::carry;
 use super::kind::{Model, Settings, resolved};
 use crate::config::ConfigError;
 use crate::folder::{self, ModelFolder};
@@ -90,7 +91,7 @@ impl<M: Model> Begun<M> {
     pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
         // First what is given, to know the data; then what follows from the data, under it.
         let given = resolved::<M>(order.recipe, order.changes)?;
-        let (train, dev) = parts::<M>(&given, note)?;
+        let (mut train, dev) = parts::<M>(&given, note)?;
         let config = match order.recipe {
             Some(_) => given,
             None => {
@@ -99,7 +100,19 @@ impl<M: Model> Begun<M> {
                 crate::config::resolve(&chosen.config, "", order.changes)?
             }
         };
-        let model = M::new(config, &train)?;
+        let model = match config.training().from.as_str() {
+            "" => M::new(config, &train)?,
+            from => {
+                let old = M::load(Path::new(from))?;
+                note(&format!("goes on from the weights in {from}"));
+                let mixed = old_rows::<M>(old.config(), config.training().mix, train.len(), note)?;
+                train.extend(mixed);
+                let mut model = old.grown(config, &train)?;
+                let names = model.names();
+                carry((old.params(), &old.names()), (model.params_mut(), &names))?;
+                model
+            }
+        };
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
         note(&data);
@@ -172,6 +185,18 @@ fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<Par
         return Ok((train.clone(), train));
     }
     Ok((train, dev))
+}
+
+/// Some of the examples that an older model learnt from: `share` times `count`, spread evenly over its file.
+fn old_rows<M: Model>(config: &M::Config, share: f64, count: usize, note: &mut dyn FnMut(&str)) -> Result<Vec<M::Row>> {
+    let wanted = (share * count as f64).round() as usize;
+    if wanted == 0 {
+        return Ok(Vec::new());
+    }
+    let rows = M::read(Path::new(config.files().0), config)?.examples;
+    let wanted = wanted.min(rows.len());
+    note(&format!("{} of the {} examples in {} are learnt again", grouped(wanted), grouped(rows.len()), config.files().0));
+    Ok((0..wanted).map(|i| rows[i * rows.len() / wanted].clone()).collect())
 }
 
 /// Says which labels have too few examples to be learnt well.

@@ -43,6 +43,10 @@ pub struct TrainSettings {
     pub average: usize,
     /// What decides which model is best: a measure that the evaluation prints.
     pub metric: String,
+    /// The folder of a model to go on from: its weights are kept, and new units and labels are added. Empty for a model that begins anew.
+    pub from: String,
+    /// Of the examples that the model in `from` learnt from, so many are learnt again, as a share of the new ones: against forgetting.
+    pub mix: f64,
 }
 
 /// Names of the optimisers.
@@ -97,6 +101,8 @@ impl Default for TrainSettings {
             every: 1,
             average: 1,
             metric: "loss".into(),
+            from: String::new(),
+            mix: 0.0,
         }
     }
 }
@@ -119,6 +125,8 @@ impl TrainSettings {
         for (key, value) in [("smoothing", self.smoothing), ("momentum", self.momentum)] {
             need((0.0..1.0).contains(&value), key, format!("must be from 0 to below 1, is {value}"))?;
         }
+        need(self.mix >= 0.0 && self.mix.is_finite(), "mix", format!("must not be below 0, is {}", self.mix))?;
+        need(self.mix == 0.0 || !self.from.is_empty(), "mix", "goes with train.from".into())?;
         need(self.decay >= 0.0, "decay", format!("must not be below 0, is {}", self.decay))?;
         let factor = self.plateau_factor;
         need(factor > 0.0 && factor < 1.0, "plateau_factor", format!("must be between 0 and 1, is {factor}"))

@@ -88,6 +88,18 @@ impl BagModel {
         Ok(BagModel { config, standard, labels, net, params, weights })
     }
 
+    /// A new model that knows the labels of this one and of new bags, and keeps its standard.
+    fn grown_with(&self, config: Config, bags: &[Bag]) -> Result<Self> {
+        config.check()?;
+        let labels = Inventory::sorted(self.labels.iter().chain(bags.iter().map(|b| b.label.as_str())));
+        let numbers: Vec<u32> = bags.iter().filter_map(|b| labels.position(&b.label)).collect();
+        let weights = head::LabelCounts::of(labels.len(), numbers.into_iter()).weights(config.model.class_weights);
+        let params = Params::new(config.seed);
+        let mut model = Self::with_frame(config, self.standard.clone(), labels, params)?;
+        model.weights = weights;
+        Ok(model)
+    }
+
     /// Writes settings, labels and standard; the weights are written by the training run or [`weights::save`].
     pub fn save_frame(&self, path: &Path) -> Result<()> {
         folder::create(path)?;

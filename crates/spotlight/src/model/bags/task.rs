@@ -7,6 +7,7 @@ use crate::Result;
 use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed};
+use crate::model::grow::{self, Named};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::Bag;
@@ -56,6 +57,15 @@ impl Model for BagModel {
 
     fn load(folder: &Path) -> Result<Self> {
         BagModel::load(folder)
+    }
+
+    fn grown(&self, config: Config, rows: &[Bag]) -> Result<Self> {
+        self.grown_with(config, rows)
+    }
+
+    fn names(&self) -> Vec<Named> {
+        let labels = grow::labels(&self.labels);
+        ["output.weight", "output.bias"].map(|param| Named::rows(param, &labels)).into()
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {

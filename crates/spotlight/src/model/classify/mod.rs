@@ -22,6 +22,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 pub use answer::Answer;
@@ -137,6 +138,36 @@ impl Classifier {
                     if !vectors.is_empty() {
                         net.encoder.load_vectors(&mut model.params, Path::new(vectors), tokenizer)?;
                     }
+                }
+                model
+            }
+        };
+        model.weights = weights;
+        Ok(model)
+    }
+
+    /// A new model that knows the units and labels of this one and of new texts. In the form of evidence, logistic regression is not learnt anew: what it knew of its units is kept.
+    fn grown_with(&self, config: Config, texts: &[Labelled]) -> Result<Self> {
+        config.check()?;
+        let labels = Inventory::sorted(self.labels.iter().chain(texts.iter().map(|t| t.label.as_str())));
+        let params = Params::new(config.seed);
+        let numbers: Vec<u32> = texts.iter().filter_map(|t| labels.position(&t.label)).collect();
+        let weights = head::LabelCounts::of(labels.len(), numbers.into_iter()).weights(config.model.class_weights);
+        let mut model = match &self.units {
+            Units::Tokenizer(tokenizer) => {
+                let grown = tokenizer.grown(&config.text.settings(), texts.iter().map(|t| t.text.as_str()))?;
+                Self::with_vocabularies(config, Units::Tokenizer(grown), labels, params)?
+            }
+            Units::Table(table) => {
+                let units: Vec<_> = texts.iter().map(|t| evidence::units::units(&t.text)).collect();
+                let (new, idf) = UnitTable::learn(&units);
+                let grown = table.grown(&new);
+                let mut model = Self::with_vocabularies(config, Units::Table(grown), labels, params)?;
+                if let (Net::Evidence(net), Units::Table(grown)) = (&model.net, &model.units) {
+                    // What is new is as rare as it is among the new texts; what was known keeps its own.
+                    let places: HashMap<u64, usize> = grown.hashes().zip(0..).collect();
+                    let table = model.params.get_mut(net.idf);
+                    new.hashes().zip(idf).for_each(|(hash, idf)| table[places[&hash]] = idf);
                 }
                 model
             }

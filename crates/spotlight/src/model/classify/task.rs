@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::{Classifier, ClassifyLearner, Config, Example, Form};
+use super::{Classifier, ClassifyLearner, Config, Example, Form, Units};
 use crate::Result;
 use crate::config::resolve;
 use crate::metrics::{Report, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::calibration::{self, confident};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed, units, written};
+use crate::model::grow::{self, Named};
 use crate::model::head::{confusion, label_measures};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
@@ -91,6 +92,33 @@ impl Model for Classifier {
 
     fn load(folder: &Path) -> Result<Self> {
         Classifier::load(folder)
+    }
+
+    fn grown(&self, config: Config, rows: &[Labelled]) -> Result<Self> {
+        self.grown_with(config, rows)
+    }
+
+    fn names(&self) -> Vec<Named> {
+        let labels = grow::labels(&self.labels);
+        match &self.units {
+            Units::Tokenizer(tokenizer) => {
+                let head = ["output.weight", "output.bias"].map(|param| Named::rows(param, &labels));
+                std::iter::once(Named::rows("embedding.weight", &grow::units(tokenizer))).chain(head).collect()
+            }
+            Units::Table(table) => {
+                let rows: Vec<String> = table.hashes().map(|hash| hash.to_string()).collect();
+                let both = [&labels[..], &["\0own", "\0next", "\0before"].map(String::from)].concat();
+                let table =
+                    |param, columns: Option<&[String]>| Named { param, rows: rows.clone(), columns: columns.map(<[String]>::to_vec) };
+                vec![
+                    table("evidence.weight", Some(&both)),
+                    table("linear.weight", Some(&labels)),
+                    table("idf", None),
+                    Named::rows("evidence.bias", &labels),
+                    Named::rows("linear.bias", &labels),
+                ]
+            }
+        }
     }
 
     fn join(members: Vec<Self>) -> Result<Self> {

@@ -82,6 +82,15 @@ impl Matcher {
         Ok(Matcher { config, tokenizer, overlap, net, params })
     }
 
+    /// A new model that knows the units of this one and of new rows, and counts words as this one does.
+    fn grown_with(&self, config: Config, rows: &[Question]) -> Result<Self> {
+        config.check()?;
+        let texts = rows.iter().flat_map(|r| [r.question.as_str(), r.answer.as_str()]);
+        let tokenizer = self.tokenizer.grown(&config.text.settings(), texts)?;
+        let params = Params::new(config.seed);
+        Self::with_vocabularies(config, tokenizer, self.overlap.clone(), params)
+    }
+
     /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
     pub fn save_frame(&self, path: &Path) -> Result<()> {
         folder::create(path)?;

@@ -7,6 +7,7 @@ use crate::Result;
 use crate::metrics::{Report, Style};
 use crate::model::ask::{AnswerOptions, Input, NamedLines, Replies, all_at_once};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, units, written};
+use crate::model::grow::{self, Named};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
@@ -88,6 +89,15 @@ impl Model for Matcher {
 
     fn load(folder: &Path) -> Result<Self> {
         Matcher::load(folder)
+    }
+
+    fn grown(&self, config: Config, rows: &[Question]) -> Result<Self> {
+        self.grown_with(config, rows)
+    }
+
+    fn names(&self) -> Vec<Named> {
+        let units = grow::units(&self.tokenizer);
+        ["embedding.weight", "question.embedding.weight", "answer.embedding.weight"].map(|param| Named::rows(param, &units)).into()
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {

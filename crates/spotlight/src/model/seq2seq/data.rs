@@ -47,6 +47,15 @@ impl Vocabularies {
         Ok(Vocabularies { source, target, features })
     }
 
+    /// These units, and behind them those of new pairs.
+    pub fn grown(&self, config: &Config, pairs: &[Pair]) -> Result<Self> {
+        let source = self.source.grown(&config.source.settings(), pairs.iter().map(|p| p.source.as_str()))?;
+        let target = self.target.grown(&config.target.settings(), pairs.iter().map(|p| p.target.as_str()))?;
+        let columns = pairs.iter().filter_map(|p| p.features.as_deref());
+        let features = self.features.as_ref().map(|known| known.grown(columns, source.len()));
+        Ok(Vocabularies { source, target, features })
+    }
+
     /// Whether both have the same units under the same numbers.
     pub fn same_as(&self, other: &Vocabularies) -> bool {
         let same = |a: &Tokenizer, b: &Tokenizer| {

@@ -56,9 +56,15 @@ pub struct Transducer {
 
 impl Transducer {
     /// A new model for these training pairs. The settings are checked, and the longest answer is learnt from the pairs unless it is set.
-    pub fn new(mut config: Config, pairs: &[Pair]) -> Result<Self> {
+    pub fn new(config: Config, pairs: &[Pair]) -> Result<Self> {
         config.check()?;
         let vocabularies = Vocabularies::train(&config, pairs)?;
+        Self::new_with(config, vocabularies, pairs)
+    }
+
+    /// The same, with units that are known.
+    fn new_with(mut config: Config, vocabularies: Vocabularies, pairs: &[Pair]) -> Result<Self> {
+        config.check()?;
         if config.search.max_ratio == 0.0 {
             let ratio = |p: &Pair| vocabularies.target.ids(&p.target).len() as f64 / vocabularies.source.ids(&p.source).len().max(1) as f64;
             config.search.max_ratio = pairs.iter().map(ratio).fold(1.0, f64::max).ceil();

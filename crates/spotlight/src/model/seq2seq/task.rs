@@ -10,6 +10,7 @@ use crate::metrics::{self, Confident, Report, Segments, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::calibration;
 use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
+use crate::model::grow::{self, Named};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
@@ -151,6 +152,20 @@ impl Model for Transducer {
 
     fn load(folder: &Path) -> Result<Self> {
         Transducer::load(folder)
+    }
+
+    fn grown(&self, config: Config, rows: &[Pair]) -> Result<Self> {
+        Transducer::new_with(config, self.vocabularies.grown(&self.config, rows)?, rows)
+    }
+
+    fn names(&self) -> Vec<Named> {
+        let v = &self.vocabularies;
+        let mut source = grow::units(&v.source);
+        // A feature may be spelt like a unit.
+        source.extend(v.features.iter().flat_map(|features| features.iter().map(|tag| format!("\0feature {tag}"))));
+        let target = grow::units(&v.target);
+        let of_target = ["target.weight", "output.weight", "output.bias"].map(|param| Named::rows(param, &target));
+        std::iter::once(Named::rows("source.weight", &source)).chain(of_target).collect()
     }
 
     fn join(members: Vec<Self>) -> Result<Self> {

@@ -110,6 +110,19 @@ impl UnitTable {
         (UnitTable { hashes: known.into_iter().map(|(hash, _)| hash).collect() }, idf)
     }
 
+    /// These units and those of another table.
+    pub fn grown(&self, new: &UnitTable) -> UnitTable {
+        let mut hashes = [&self.hashes[..], &new.hashes[..]].concat();
+        hashes.sort_unstable();
+        hashes.dedup();
+        UnitTable { hashes }
+    }
+
+    /// The hash of the unit of each row.
+    pub fn hashes(&self) -> impl Iterator<Item = u64> {
+        self.hashes.iter().copied()
+    }
+
     /// The row of a unit, if it has one.
     pub fn row(&self, unit: &Unit) -> Option<u32> {
         self.hashes.binary_search(&unit.hash).ok().map(|row| row as u32)
