@@ -6,6 +6,7 @@
 
 mod demo;
 mod eval;
+mod folds;
 mod info;
 mod look;
 mod output;

@@ -6,7 +6,7 @@ use super::{BagLearner, BagModel, Config, Example};
 use crate::Result;
 use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::Bag;
@@ -121,6 +121,11 @@ impl Model for BagModel {
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
         Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?.examples)?))
+    }
+
+    /// The most frequent label, and logistic regression on mean and max of the rows.
+    fn baselines(&self, train: &dyn Fn() -> Option<Vec<Bag>>, rows: &[Bag]) -> Result<Vec<Baseline>> {
+        self.simple(train(), rows)
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.

@@ -7,7 +7,7 @@ use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::Result;
 use crate::metrics::{self, Report, Segments, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
-use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, written};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
@@ -183,6 +183,11 @@ impl Model for Transducer {
             self.answer_sources(sources, &SearchOptions { first: before, ..search.clone() }, copy)
         };
         Ok(line_by_line(input.lines()?, true, ask, answer))
+    }
+
+    /// Copying the source; and giving a source that was learnt from its most frequent target, any other itself.
+    fn baselines(&self, train: &dyn Fn() -> Option<Vec<Pair>>, rows: &[Pair]) -> Result<Vec<Baseline>> {
+        self.simple(train(), rows)
     }
 
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.
