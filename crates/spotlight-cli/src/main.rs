@@ -7,6 +7,7 @@
 mod demo;
 mod ensemble;
 mod eval;
+mod folds;
 mod info;
 mod look;
 mod output;

@@ -12,6 +12,7 @@ use spotlight::train::End;
 use spotlight::train::run::CHECKPOINT_EVERY;
 
 use crate::Common;
+use crate::folds::Folds;
 use crate::output::{WrongUsage, bytes, duration, grouped, say};
 use crate::progress::{Progress, STOP, Stopped, catch_signals};
 use crate::{seeds, tasks};
@@ -62,7 +63,7 @@ pub struct Train {
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u16).range(2..=100))]
     seeds: Option<u16>,
     #[command(flatten)]
-    learning: tasks::Learning,
+    folds: Folds,
 }
 
 impl Train {
@@ -77,7 +78,6 @@ impl Train {
             }
             (asked, named) => asked.or(named),
         };
-        let folds = self.learning.folds.count(task)?;
         let Some(task) = task else {
             let problem = format!("say what to train: give a recipe with `task = ...`, or --task {}", tasks::names("|", "|"));
             return Err(WrongUsage(problem).into());
@@ -91,14 +91,14 @@ impl Train {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
         }
         if let Some(count) = self.seeds {
-            if folds.is_some() {
+            if self.folds.folds.is_some() {
                 return Err(WrongUsage("--seeds and --folds do not go together".into()).into());
             }
             let order = Order { recipe, changes: &changes, folder: &self.out, force: self.force, resume: false };
             return seeds::train(task, &order, common.seed.unwrap_or(1), count.into());
         }
-        match folds {
-            Some(count) => tasks::bags::cross_validate(recipe, &changes, (&self.out, self.force), count),
+        match self.folds.folds {
+            Some(count) => self.folds.run(count, task, recipe, &changes, (&self.out, self.force)),
             None => self.learn(task, recipe, &changes),
         }
     }

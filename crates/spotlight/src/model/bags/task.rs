@@ -6,8 +6,9 @@ use super::{BagLearner, BagModel, Config, Example};
 use crate::Result;
 use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
 use crate::model::grow::{self, Named};
+use crate::model::head::{confusion, label_measures};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::Bag;
@@ -61,6 +62,10 @@ impl Model for BagModel {
 
     fn grown(&self, config: Config, rows: &[Bag]) -> Result<Self> {
         self.grown_with(config, rows)
+    }
+
+    fn join(members: Vec<Self>) -> Result<Self> {
+        BagModel::joined(members)
     }
 
     fn names(&self) -> Vec<Named> {
@@ -133,12 +138,19 @@ impl Model for BagModel {
         Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?.examples)?))
     }
 
+    /// The most frequent label, and logistic regression on mean and max of the rows.
+    fn baselines(&self, train: &dyn Fn() -> Option<Vec<Bag>>, rows: &[Bag]) -> Result<Vec<Baseline>> {
+        self.simple(train(), rows)
+    }
+
     /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
     fn scores(&self, rows: &[Bag], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("bags", rows.len());
         report.count("rows", rows.iter().map(|b| b.rows.len()).sum());
-        add_measures(&mut report, &Model::measure(self, rows)?);
-        Ok(Scores { report, classes: Some(self.confusion(&self.examples(rows)?)?) })
+        let gold: Vec<u32> = self.examples(rows)?.iter().map(|e| e.label).collect();
+        let said: Vec<Vec<f32>> = self.decisions(rows)?.into_iter().map(|d| d.probabilities).collect();
+        add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
+        Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })
     }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::{Classifier, ClassifyLearner, Config, Example, Form, Units};
 use crate::Result;
 use crate::config::resolve;
-use crate::metrics::{Report, Style};
+use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::calibration::{self, confident};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed, units, written};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::grow::{self, Named};
 use crate::model::head::{confusion, label_measures};
 use crate::model::{Chosen, Model, Settings, Task, teach};
@@ -196,7 +196,12 @@ impl Model for Classifier {
         Ok(line_by_line(input.lines()?, false, text_of, |texts: &[String], _| self.answer(texts)))
     }
 
-    /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, how far the probabilities can be trusted, and the table per class.
+    /// The most frequent label, and for the form of evidence the regression that is half of it.
+    fn baselines(&self, _: &dyn Fn() -> Option<Vec<Labelled>>, rows: &[Labelled]) -> Result<Vec<Baseline>> {
+        self.simple(&self.examples(rows)?)
+    }
+
+    /// Accuracy, macro F1, ROC-AUC for two labels, how far the probabilities can be trusted, and the table per class.
     fn scores(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("texts", rows.len());
@@ -205,12 +210,6 @@ impl Model for Classifier {
         let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
         let said: Vec<Vec<f32>> = self.decisions(&texts)?.into_iter().map(|d| d.probabilities).collect();
         add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
-        for baseline in self.baselines(&examples)? {
-            report.number(&format!("accuracy, {}", baseline.name), baseline.accuracy, Style::Share);
-            if let Some(f1) = baseline.macro_f1 {
-                report.number(&format!("macro F1, {}", baseline.name), f1, Style::Share);
-            }
-        }
         let calibrated = self.calibration.map(|calibration| {
             let mut probabilities = said.clone();
             probabilities.iter_mut().for_each(|p| calibration.apply(p));

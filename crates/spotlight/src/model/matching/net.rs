@@ -9,6 +9,7 @@
 use spotlight_kernels::Float;
 
 use super::config::{Config, Loss, Towers};
+use super::evidence::EvidenceNet;
 use crate::Result;
 use crate::attention::{Attention, Question};
 use crate::axis::Axis;
@@ -21,9 +22,18 @@ use crate::tape::{Tape, Var};
 /// The factor of the cosine to begin with: a probability must be able to leave the middle.
 const FIRST_SCALE: f64 = 5.0;
 
+/// The network of either form.
+#[derive(Clone, Debug)]
+pub enum Net {
+    /// A sum of what words contribute.
+    Evidence(EvidenceNet),
+    /// Two towers.
+    Pooled(TowerNet),
+}
+
 /// The layers; their numbers are in a [`Params`].
 #[derive(Clone, Debug)]
-pub struct Net {
+pub struct TowerNet {
     question: Tower,
     answer: Tower,
     question_pooling: Pooling,
@@ -89,7 +99,7 @@ impl Tower {
     }
 }
 
-impl Net {
+impl TowerNet {
     /// Makes the parameters `question.*` and `answer.*` (`text.*` for shared towers), and those of the score, for a vocabulary of `units`.
     pub fn new<T: Float>(params: &mut Params<T>, config: &Config, units: usize) -> Result<Self> {
         let m = &config.model;
@@ -114,7 +124,7 @@ impl Net {
         let mut number = |name: &str, first: f64| params.add(format!("score.{name}"), &[1], Init::Constant(first));
         let scale = (m.loss == Loss::CrossEntropy).then(|| (number("scale", FIRST_SCALE), number("bias", 0.0)));
         let overlap = m.overlap.then(|| number("overlap", 1.0));
-        Ok(Net { question, answer, question_pooling, answer_pooling, scale, overlap })
+        Ok(TowerNet { question, answer, question_pooling, answer_pooling, scale, overlap })
     }
 
     /// The layers that hold the units' vectors: one, or one for each side.

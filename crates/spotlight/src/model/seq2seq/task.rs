@@ -9,7 +9,7 @@ use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::metrics::{self, Confident, Report, Segments, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::calibration;
-use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, written};
 use crate::model::grow::{self, Named};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
@@ -244,6 +244,11 @@ impl Model for Transducer {
         let plan = self.plan(options)?;
         let ask = |path: &Path, line: &_| source_of(path, line, self.config.data.features).map(|s| (s.source, s.features));
         Ok(line_by_line(input.lines()?, true, ask, move |sources: &[Source], before| self.answer_as(&plan, sources, before)))
+    }
+
+    /// Copying the source; and giving a source that was learnt from its most frequent target, any other itself.
+    fn baselines(&self, train: &dyn Fn() -> Option<Vec<Pair>>, rows: &[Pair]) -> Result<Vec<Baseline>> {
+        self.simple(train(), rows)
     }
 
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.
