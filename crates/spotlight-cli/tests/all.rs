@@ -1,11 +1,15 @@
 //! The integration tests of this crate, one program: the library is linked once, and what is generic is compiled once.
 
+mod asking;
 mod common;
+mod compare;
+mod course;
 mod faults;
 mod folders;
 mod pictures;
 mod pooling;
 mod resume;
+mod settings;
 
 const OWN_PROGRAMS: &[&str] = &["all"];
 

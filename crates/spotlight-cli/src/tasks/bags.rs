@@ -104,16 +104,22 @@ impl Folds {
 }
 
 /// Trains a model for each fold, in a folder of its own, and prints mean and spread over the folds.
-pub fn cross_validate(recipe: Option<&str>, changes: &[String], (out, force): (&Path, bool), count: usize) -> Result<()> {
+pub fn cross_validate(
+    recipe: Option<&str>,
+    changes: &[String],
+    (out, force): (&Path, bool),
+    count: usize,
+    tell: &(dyn Fn(&str) + Sync),
+) -> Result<()> {
     let config: Config = resolve(&Config::default(), recipe.unwrap_or_default(), changes)?;
     let read = Table::open(&config.data.train, &config.data.format)?.bags(config.data.columns())?;
-    read.notes.iter().for_each(|note| eprintln!("{note}"));
+    read.notes.iter().for_each(|note| tell(&note.to_string()));
     let bags = read.examples;
     let claim = folder::claim(out, force)?;
     catch_signals();
     let found = bags::cross_validate(&config, &bags, count, &claim, &STOP, &|fold, measures| {
         let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
-        eprintln!("fold {:>2}  {}", fold + 1, values.join("  "));
+        tell(&format!("fold {:>2}  {}", fold + 1, values.join("  ")));
     })?;
     if STOP.load(Ordering::Relaxed) {
         return Err(Stopped::by_signal().into());

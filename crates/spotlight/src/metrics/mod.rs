@@ -9,6 +9,7 @@
 //! | transduction | [`exact_match`], [`word_error_rate`], [`edit_rate`] (CER), [`bleu`], [`chrf`] | sacrebleu, to the printed digits |
 //! | classification | [`Confusion`]: accuracy, macro F1, a row per class; [`roc_auc`] | scikit-learn |
 //! | ranking | [`rank_scores`]: MAP and MRR; the baseline [`IdfOverlap`] | trec_eval |
+//! | two models | [`paired_bootstrap`] over [`Tallies`]: is the difference chance? | |
 //! | several runs | [`Spread`]: mean and sample standard deviation | |
 //!
 //! Input is checked once. [`Segments`] holds hypotheses beside their references and can only be
@@ -43,6 +44,7 @@ mod chrf;
 mod confusion;
 mod edit;
 mod error;
+mod paired;
 mod ranking;
 mod report;
 mod roc;
@@ -59,7 +61,8 @@ pub use chrf::{CHAR_ORDER, Chrf, chrf};
 pub use confusion::{ClassScore, Confusion};
 pub use edit::{Unit, edit_distance, edit_rate, exact_match, word_error_rate};
 pub use error::MetricError;
-pub use ranking::{Candidate, RankScores, Unanswered, average_precision, rank_scores, reciprocal_rank};
+pub use paired::{Difference, Tallies, paired_bootstrap};
+pub use ranking::{Candidate, RankScores, Unanswered, average_precision, rank_scores, rank_tallies, reciprocal_rank};
 pub use report::{Report, Style};
 pub use roc::roc_auc;
 pub use segments::Segments;

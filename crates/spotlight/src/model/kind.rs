@@ -12,6 +12,7 @@ use super::ask::{AnswerOptions, Input, Replies};
 use super::describe::{Fact, Outline, Scores};
 use crate::Result;
 use crate::config::ConfigError;
+use crate::metrics::Tallies;
 use crate::params::Params;
 use crate::text::read::Examples;
 use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
@@ -117,6 +118,9 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// How well it does on these examples.
     fn scores(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Scores>;
+
+    /// The measures that models are compared by, example by example.
+    fn tallies(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Vec<Tallies>>;
 }
 
 /// The settings of a model without a recipe: the defaults, changed by the recipe, changed by `key=value` pairs.
@@ -155,6 +159,9 @@ pub trait AnyModel: Send + Sync {
 
     /// How well it does on a file of examples; `note` hears what was left out of it.
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores>;
+
+    /// The measures that models are compared by on a file of examples, example by example; `note` hears what was left out of it.
+    fn tallies(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Vec<Tallies>>;
 }
 
 impl<M: Model> AnyModel for M {
@@ -182,5 +189,11 @@ impl<M: Model> AnyModel for M {
         let read = M::read(file, self.config())?;
         read.notes.iter().for_each(|line| note(&line.to_string()));
         self.scores(&read.examples, options)
+    }
+
+    fn tallies(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Vec<Tallies>> {
+        let read = M::read(file, self.config())?;
+        read.notes.iter().for_each(|line| note(&line.to_string()));
+        Model::tallies(self, &read.examples, options)
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::describe::{Outline, grouped};
 use super::kind::{Model, Settings, resolved};
 use crate::config::ConfigError;
-use crate::folder::{self, ModelFolder};
+use crate::folder::{self, Log, ModelFolder};
 use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
 use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
 use crate::{Error, Result};
@@ -62,6 +62,9 @@ pub trait Training {
     /// `[train]` of its recipe.
     fn settings(&self) -> &TrainSettings;
 
+    /// `log.txt` of its folder, to be added to.
+    fn log(&self) -> Result<Log>;
+
     /// Learns, and leaves the best weights in the folder.
     fn run(&mut self, course: &Course, watch: &mut dyn Watch) -> Result<Trained>;
 }
@@ -85,18 +88,7 @@ pub struct Begun<M: Model> {
 impl<M: Model> Begun<M> {
     /// Reads the data and makes the model; when all that can be checked has been, takes the folder and writes all of it but the weights.
     pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
-        // First what is given, to know the data; then what follows from the data, under it.
-        let given = resolved::<M>(order.recipe, order.changes)?;
-        let (train, dev) = parts::<M>(&given, note)?;
-        let config = match order.recipe {
-            Some(_) => given,
-            None => {
-                let chosen = M::choose(&train, order.changes)?;
-                chosen.notes.iter().for_each(|line| note(line));
-                crate::config::resolve(&chosen.config, "", order.changes)?
-            }
-        };
-        let model = M::new(config, &train)?;
+        let Prepared { model, train, dev } = prepare::<M>(order.recipe, order.changes, note)?;
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
         note(&data);
@@ -120,6 +112,10 @@ impl<M: Model> Training for Begun<M> {
         self.model.config().training()
     }
 
+    fn log(&self) -> Result<Log> {
+        self.folder.log()
+    }
+
     fn run(&mut self, course: &Course, watch: &mut dyn Watch) -> Result<Trained> {
         let settings = self.settings().clone();
         let run = Run {
@@ -138,6 +134,29 @@ impl<M: Model> Training for Begun<M> {
         };
         Ok(Trained { outcome, measures, parameters: self.model.params().len() })
     }
+}
+
+/// A model that has learnt nothing, and its examples.
+pub(super) struct Prepared<M: Model> {
+    pub model: M,
+    pub train: Vec<M::Row>,
+    pub dev: Vec<M::Row>,
+}
+
+/// Reads the data, settles all settings, and makes the model. Nothing is written.
+pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: &mut dyn FnMut(&str)) -> Result<Prepared<M>> {
+    // First what is given, to know the data; then what follows from the data, under it.
+    let given = resolved::<M>(recipe, changes)?;
+    let (train, dev) = parts::<M>(&given, note)?;
+    let config = match recipe {
+        Some(_) => given,
+        None => {
+            let chosen = M::choose(&train, changes)?;
+            chosen.notes.iter().for_each(|line| note(line));
+            crate::config::resolve(&chosen.config, "", changes)?
+        }
+    };
+    Ok(Prepared { model: M::new(config, &train)?, train, dev })
 }
 
 /// Examples to learn from and to develop with.

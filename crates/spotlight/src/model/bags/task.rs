@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::{BagLearner, BagModel, Config, Example};
 use crate::Result;
-use crate::metrics::Report;
-use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
+use crate::metrics::{Confusion, Report, Tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, noted};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed};
+use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::Bag;
@@ -120,7 +121,8 @@ impl Model for BagModel {
 
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?.examples)?))
+        let read = Self::read(input.file()?, &self.config)?;
+        Ok(noted(self.answer(&read.examples)?, read.notes.iter().map(ToString::to_string).collect()))
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
@@ -130,5 +132,10 @@ impl Model for BagModel {
         report.count("rows", rows.iter().map(|b| b.rows.len()).sum());
         add_measures(&mut report, &Model::measure(self, rows)?);
         Ok(Scores { report, classes: Some(self.confusion(&self.examples(rows)?)?) })
+    }
+
+    fn tallies(&self, rows: &[Bag], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let said: Vec<String> = self.answer(rows)?.into_iter().map(|answer| answer.label).collect();
+        Confusion::tallies(&rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), &said).map_err(nothing_to_measure)
     }
 }

@@ -32,6 +32,7 @@ pub use net::Net;
 
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
+use crate::model::fits::Reader;
 use crate::model::linear::Linear;
 use crate::model::{folder, head};
 use crate::params::Params;
@@ -125,6 +126,8 @@ impl Classifier {
             }
             Form::Pooled => {
                 let tokenizer = Tokenizer::train(&config.text.settings(), texts.iter().map(|t| t.text.as_str()))?;
+                let reader = Reader { encoder: &config.model.encoder, attention: &config.attention, train: &config.train };
+                reader.check(tokenizer.len(), config.text.units, texts.iter().map(|t| t.text.as_str()))?;
                 let mut model = Self::with_vocabularies(config, Units::Tokenizer(tokenizer), labels, params)?;
                 if let (Net::Pooled(net), Units::Tokenizer(tokenizer)) = (&model.net, &model.units) {
                     net.head.begin_at_shares(&mut model.params, &counts, &weights);

@@ -33,6 +33,7 @@ pub use net::Net;
 
 use crate::config::resolve;
 use crate::metrics::{IdfOverlap, RankScores};
+use crate::model::fits::Reader;
 use crate::model::folder;
 use crate::params::Params;
 use crate::text::read::question_groups;
@@ -66,6 +67,8 @@ impl Matcher {
         let texts = questions.chain(rows.iter().map(|r| r.answer.as_str()));
         let tokenizer = Tokenizer::train(&config.text.settings(), texts)?;
         let overlap = IdfOverlap::learn(rows.iter().map(|r| r.answer.as_str()));
+        let reader = Reader { encoder: &config.model.encoder, attention: &config.attention, train: &config.train };
+        reader.check(tokenizer.len(), config.text.units, rows.iter().map(|r| r.answer.as_str()))?;
         let params = Params::new(config.seed);
         let mut model = Self::with_vocabularies(config, tokenizer, overlap, params)?;
         let vectors = &model.config.model.encoder.vectors;

@@ -28,7 +28,7 @@ pub use crate::search::{Hypothesis, SearchOptions};
 use crate::Result;
 use crate::axis::Axis;
 use crate::config::resolve;
-use crate::model::folder;
+use crate::model::{fits, folder};
 use crate::params::Params;
 use crate::search::{Request, search};
 use crate::tape::Tape;
@@ -58,6 +58,7 @@ impl Transducer {
             let ratio = |p: &Pair| vocabularies.target.ids(&p.target).len() as f64 / vocabularies.source.ids(&p.source).len().max(1) as f64;
             config.search.max_ratio = pairs.iter().map(ratio).fold(1.0, f64::max).ceil();
         }
+        fits::writer(&config, vocabularies.sizes(), pairs)?;
         let params = Params::new(config.seed);
         Self::with_vocabularies(config, vocabularies, params)
     }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::Result;
-use crate::metrics::{self, Report, Segments, Style};
-use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
+use crate::metrics::{self, Report, Segments, Style, Tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
 use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
-use crate::text::read::{Examples, Table, ThirdColumn, source_of};
+use crate::text::read::{Examples, SourceText, Table, ThirdColumn, source_of};
 use crate::text::{Pair, UnitKind};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
@@ -52,6 +52,13 @@ impl Transducer {
     fn answer_sources(&self, sources: &[Source], search: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
         let borrowed: Vec<(&str, Option<&str>)> = sources.iter().map(|(s, f)| (s.as_str(), f.as_deref())).collect();
         self.answer(&borrowed, search, copy_unknown)
+    }
+
+    /// The best answer to the source of each pair.
+    fn first_answers(&self, pairs: &[Pair], options: &AnswerOptions) -> Result<Vec<String>> {
+        let sources: Vec<Source> = pairs.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
+        let answers = self.answer_sources(&sources, &self.search_as(options), options.copy_unknown)?;
+        Ok(answers.into_iter().map(|a| a.hypotheses.into_iter().next().map_or_else(String::new, |h| h.text)).collect())
     }
 }
 
@@ -177,20 +184,23 @@ impl Model for Transducer {
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         let (search, copy) = (self.search_as(options), options.copy_unknown);
-        let ask = |path: &Path, line: &_| source_of(path, line, self.config.data.features).map(|s| (s.source, s.features));
+        let (features, format) = (self.config.data.features, &self.config.data.format);
+        let split = |s: SourceText| (s.source, s.features);
+        let questions = input.questions(
+            format,
+            |table| Ok(Box::new(table.sources(features)?.map(move |row| row.map(split)))),
+            move |path, line| source_of(path, line, features, format.longest).map(split),
+        )?;
         let answer = move |sources: &[Source], before| {
             // Draws go on where the lines before have left off.
             self.answer_sources(sources, &SearchOptions { first: before, ..search.clone() }, copy)
         };
-        Ok(line_by_line(input.lines()?, true, ask, answer))
+        Ok(one_by_one(questions, true, answer))
     }
 
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.
     fn scores(&self, rows: &[Pair], options: &AnswerOptions) -> Result<Scores> {
-        let sources: Vec<Source> = rows.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
-        let answers = self.answer_sources(&sources, &self.search_as(options), options.copy_unknown)?;
-        let texts: Vec<&str> = answers.iter().map(|a| a.hypotheses.first().map_or("", |h| h.text.as_str())).collect();
-        let examples = self.examples(rows);
+        let (texts, examples) = (self.first_answers(rows, options)?, self.examples(rows));
         let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
         let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
         let segments = Segments::by_source(&keys, &texts, &references).map_err(nothing_to_measure)?;
@@ -210,5 +220,13 @@ impl Model for Transducer {
             report.text("chrF signature", chrf.signature);
         }
         Ok(Scores { report, classes: None })
+    }
+
+    fn tallies(&self, rows: &[Pair], options: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let (texts, examples) = (self.first_answers(rows, options)?, self.examples(rows));
+        let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
+        let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
+        let segments = Segments::by_source(&keys, &texts, &references).map_err(nothing_to_measure)?;
+        Ok(segments.tallies(self.config.target.units != UnitKind::Chars))
     }
 }
