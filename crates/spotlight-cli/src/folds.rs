@@ -27,15 +27,23 @@ pub struct Folds {
 
 impl Folds {
     /// Trains a model for each fold, in a folder of its own, and prints mean and spread over the folds, and what simple ways reach on them.
-    pub fn run(&self, count: usize, task: Task, recipe: Option<&str>, changes: &[String], (out, force): (&Path, bool)) -> Result<()> {
+    pub fn run(
+        &self,
+        count: usize,
+        task: Task,
+        recipe: Option<&str>,
+        changes: &[String],
+        (out, force): (&Path, bool),
+        tell: &(dyn Fn(&str) + Sync),
+    ) -> Result<()> {
         let claim = folder::claim(out, force)?;
         catch_signals();
         let done = |fold: usize, measures: &[Measure]| {
             let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
-            eprintln!("fold {:>2}  {}", fold + 1, values.join("  "));
+            tell(&format!("fold {:>2}  {}", fold + 1, values.join("  ")));
         };
         let plan = Plan { folds: count, repeat: self.repeat, claim: &claim, stop: &STOP, done: &done };
-        let found = task.cross_validate(recipe, changes, &plan, &mut |line| eprintln!("{line}"))?;
+        let found = task.cross_validate(recipe, changes, &plan, &mut |line| tell(line))?;
         if STOP.load(Ordering::Relaxed) {
             return Err(Stopped::by_signal().into());
         }
@@ -45,20 +53,20 @@ impl Folds {
         if self.repeat > 1 {
             report.count("repetitions", self.repeat);
         }
-        let mut tell = |name: String, spread| {
+        let mut add = |name: String, spread| {
             if let Some(spread) = spread {
                 report.spread(&name, spread, Style::Share);
             }
         };
         for name in found.names() {
-            tell(measure_name(name), found.spread(name));
+            add(measure_name(name), found.spread(name));
             if self.repeat > 1 {
-                tell(format!("{}, means of repetitions", measure_name(name)), found.spread_of_repetitions(name));
+                add(format!("{}, means of repetitions", measure_name(name)), found.spread_of_repetitions(name));
             }
         }
         for (baseline, name) in found.baseline_names() {
-            tell(format!("{}, {baseline}", measure_name(name)), found.baseline(&baseline, name));
-            tell(format!("{} above {baseline}", measure_name(name)), found.above(&baseline, name));
+            add(format!("{}, {baseline}", measure_name(name)), found.baseline(&baseline, name));
+            add(format!("{} above {baseline}", measure_name(name)), found.above(&baseline, name));
         }
         print(&report.to_string())
     }

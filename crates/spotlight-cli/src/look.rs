@@ -101,7 +101,9 @@ impl Look {
         let options = AnswerOptions { unranked: true, ..self.answering.options(common, model.task())? };
         let mut pictures = Vec::new();
         for reply in model.answers(input, &options)? {
-            let answer = reply?.read()?;
+            let reply = reply?;
+            reply.notes.iter().for_each(|note| eprintln!("{note}"));
+            let answer = reply.read()?;
             has_head(answer.heads(), head)?;
             pictures.extend(answer.pictures(&drawing));
         }

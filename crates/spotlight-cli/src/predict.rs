@@ -59,6 +59,7 @@ impl Predict {
         for reply in model.answers(input, &options)? {
             let reply = reply?;
             number = reply.number;
+            reply.notes.iter().for_each(|note| eprintln!("{note}"));
             // A bad line is told and answered with nothing; the others are answered all the same.
             if let Some(error) = &reply.error {
                 eprintln!("spotlight: {error}");

@@ -21,6 +21,7 @@ use crate::progress::{STOP, Stopped, catch_signals};
 struct Lines<'a> {
     seed: u64,
     metric: &'a str,
+    tell: &'a (dyn Fn(&str) + Sync),
 }
 
 impl Watch for Lines<'_> {
@@ -29,18 +30,13 @@ impl Watch for Lines<'_> {
     fn evaluated(&mut self, evaluation: &Evaluation) {
         let value = evaluation.measures.iter().find(|m| m.name == self.metric).map_or(f64::NAN, |m| m.value);
         let best = if evaluation.best { "  best" } else { "" };
-        eprintln!(
-            "seed {:<4} epoch {:<4} loss {:.4}  {} {value:.4}{best}",
-            self.seed,
-            evaluation.epoch,
-            evaluation.loss,
-            measure_name(self.metric)
-        );
+        let (seed, epoch, loss, name) = (self.seed, evaluation.epoch, evaluation.loss, measure_name(self.metric));
+        (self.tell)(&format!("seed {seed:<4} epoch {epoch:<4} loss {loss:.4}  {name} {value:.4}{best}"));
     }
 }
 
 /// Trains `count` models with the seeds from `first` on, keeps them as the members of an ensemble, and prints the mean of what they reach.
-pub fn train(task: Task, order: &Order, first: u64, count: usize) -> Result<()> {
+pub fn train(task: Task, order: &Order, first: u64, count: usize, tell: &(dyn Fn(&str) + Sync)) -> Result<()> {
     let claim = folder::claim(order.folder, order.force)?;
     claim.clear()?;
     catch_signals();
@@ -57,7 +53,7 @@ pub fn train(task: Task, order: &Order, first: u64, count: usize) -> Result<()> 
                         break;
                     }
                     let member = order.folder.join(folder::member_name(number + 1));
-                    let work = || one(task, order, &member, first + number as u64, number == 0);
+                    let work = || one(task, order, &member, first + number as u64, (number == 0).then_some(tell), tell);
                     let done = pool.as_ref().map_or_else(|_| work(), |pool| pool.install(work));
                     if let Ok(mut runs) = runs.lock() {
                         runs.push((number, done));
@@ -85,14 +81,21 @@ pub fn train(task: Task, order: &Order, first: u64, count: usize) -> Result<()> 
 }
 
 /// Trains one of them; the first says what was found and chosen.
-fn one(task: Task, order: &Order, member: &Path, seed: u64, says: bool) -> Result<Trained> {
+fn one(
+    task: Task,
+    order: &Order,
+    member: &Path,
+    seed: u64,
+    says: Option<&(dyn Fn(&str) + Sync)>,
+    tell: &(dyn Fn(&str) + Sync),
+) -> Result<Trained> {
     let changes: Vec<String> = order.changes.iter().filter(|c| !c.starts_with("seed=")).cloned().chain([format!("seed={seed}")]).collect();
     let order = Order { changes: &changes, folder: member, ..*order };
     let mut training = task.begin(&order, &mut |line| {
-        if says {
-            eprintln!("{line}")
+        if let Some(tell) = says {
+            tell(line)
         }
     })?;
     let metric = training.settings().metric.clone();
-    Ok(training.run(&Course { checkpoint_every: CHECKPOINT_EVERY, stop: &STOP }, &mut Lines { seed, metric: &metric })?)
+    Ok(training.run(&Course { checkpoint_every: CHECKPOINT_EVERY, stop: &STOP }, &mut Lines { seed, metric: &metric, tell })?)
 }

@@ -1,12 +1,16 @@
 //! The integration tests of this crate, one program: the library is linked once, and what is generic is compiled once.
 
 mod answers;
+mod asking;
 mod common;
+mod compare;
+mod course;
 mod faults;
 mod folders;
 mod pictures;
 mod pooling;
 mod resume;
+mod settings;
 
 const OWN_PROGRAMS: &[&str] = &["all"];
 

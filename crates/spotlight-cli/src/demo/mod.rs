@@ -29,7 +29,7 @@ enum Which {
     Numbers(numbers::Worked),
     /// Eight English sentences to French, word by word
     Translate(translate::Translate),
-    /// Loving and complaining tweets, and the words that decide
+    /// Loving and complaining tweets, and the words the model looks at
     Sentiment(sentiment::Sentiment),
     /// Which sentence answers the question? Both texts shaded
     Answers(answers::Answers),

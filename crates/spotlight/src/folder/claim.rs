@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
+use super::log::Log;
 use super::survey::{State, remove_ours, survey};
 use super::{
     CHECKPOINT, CHECKPOINT_FILE, COMMON_NAMES, CONFIG, Entry, FolderError, LOG, MANIFEST, Manifest, RECORD, Record, STAGING, Stage,
@@ -269,9 +270,10 @@ impl ModelFolder {
     }
 
     /// `log.txt`, to be added to.
-    pub fn log(&self) -> Result<File> {
+    pub fn log(&self) -> Result<Log> {
         let path = self.own(&self.manifest()?, LOG)?;
-        OpenOptions::new().create(true).append(true).open(&path).map_err(|source| Error::Io { path, source })
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|source| Error::Io { path, source })?;
+        Ok(Log::new(file))
     }
 
     /// Ends the run: the list of files knows nothing but what is there, `run.json` says that it is finished, and the checkpoint goes.

@@ -296,12 +296,12 @@ fn folds_have_folders_of_their_own() {
 
 #[test]
 fn a_log_is_added_to() {
-    use std::io::Write;
     let place = tempfile::tempdir().unwrap();
     let folder = begin(place.path(), false, &CLASSIFY).unwrap();
-    folder.log().unwrap().write_all(b"one\n").unwrap();
-    folder.log().unwrap().write_all(b"two\n").unwrap();
-    assert_eq!(fs::read_to_string(place.path().join(LOG)).unwrap(), "one\ntwo\n");
+    folder.log().unwrap().line("one");
+    folder.log().unwrap().line("two");
+    let log = fs::read_to_string(place.path().join(LOG)).unwrap();
+    assert_eq!(log.lines().map(|line| line.split_once("Z  ").unwrap().1).collect::<Vec<_>>(), ["one", "two"]);
     drop(folder);
     assert!(names(place.path()).is_empty());
 }

@@ -70,7 +70,7 @@ impl EncoderSection {
 
     /// Features of a state.
     pub fn width(&self) -> usize {
-        self.hidden * if self.bidirectional && self.cell != EncoderName::Average { 2 } else { 1 }
+        self.hidden.saturating_mul(if self.bidirectional && self.cell != EncoderName::Average { 2 } else { 1 })
     }
 }
 

@@ -16,6 +16,7 @@ use super::grow::Named;
 use super::teach;
 use crate::Result;
 use crate::config::ConfigError;
+use crate::metrics::Tallies;
 use crate::params::Params;
 use crate::text::read::Examples;
 use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
@@ -141,6 +142,9 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// How well it does on these examples.
     fn scores(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Scores>;
+
+    /// The measures that models are compared by, example by example.
+    fn tallies(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Vec<Tallies>>;
 }
 
 /// The settings of a model without a recipe: the defaults, changed by the recipe, changed by `key=value` pairs.
@@ -179,6 +183,9 @@ pub trait AnyModel: Send + Sync {
 
     /// How well it does on a file of examples; `note` hears what was left out of it.
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores>;
+
+    /// The measures that models are compared by on a file of examples, example by example; `note` hears what was left out of it.
+    fn tallies(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Vec<Tallies>>;
 }
 
 impl<M: Model> AnyModel for M {
@@ -211,5 +218,11 @@ impl<M: Model> AnyModel for M {
         add_baselines(&mut scores.report, &self.baselines(&learnt, &read.examples)?);
         missing.take().iter().for_each(|why: &String| note(why));
         Ok(scores)
+    }
+
+    fn tallies(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Vec<Tallies>> {
+        let read = M::read(file, self.config())?;
+        read.notes.iter().for_each(|line| note(&line.to_string()));
+        Model::tallies(self, &read.examples, options)
     }
 }

@@ -8,9 +8,10 @@ use super::bags::BagModel;
 use super::classify::Classifier;
 use super::folds::{self, CrossValidation, Plan};
 use super::matching::Matcher;
+use super::reference::Setting;
 use super::seq2seq::Transducer;
 use super::teach::{self, Begun, Files, Order, Training};
-use super::{AnyModel, Model, ensemble};
+use super::{AnyModel, Model, ensemble, reference};
 use crate::config::ConfigError;
 use crate::folder;
 use crate::{Error, Result};
@@ -61,6 +62,16 @@ macro_rules! tasks {
                 note: &mut dyn FnMut(&str),
             ) -> Result<CrossValidation> {
                 match self { $(Task::$task => folds::from_files::<$model>(recipe, changes, plan, note)),+ }
+            }
+
+            /// Every setting of a recipe: name, default, meaning, and how it is chosen.
+            pub fn settings(self) -> Vec<Setting> {
+                match self { $(Task::$task => reference::settings::<$model>()),+ }
+            }
+
+            /// All settings that a training would use, as a recipe with a comment at each value that comes from the data; nothing is trained or written.
+            pub fn show(self, recipe: Option<&str>, changes: &[String], note: &mut dyn FnMut(&str)) -> Result<String> {
+                match self { $(Task::$task => reference::show::<$model>(recipe, changes, note)),+ }
             }
 
             /// Reads the data and makes a model that is ready to learn; `note` hears what was chosen and found on the way.

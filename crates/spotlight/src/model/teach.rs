@@ -11,7 +11,7 @@ use super::describe::{Outline, grouped};
 use super::grow::carry;
 use super::kind::{Model, Settings, resolved};
 use crate::config::ConfigError;
-use crate::folder::{self, ModelFolder};
+use crate::folder::{self, Log, ModelFolder};
 use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
 use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
 use crate::{Error, Result};
@@ -66,6 +66,9 @@ pub trait Training {
     /// `[train]` of its recipe.
     fn settings(&self) -> &TrainSettings;
 
+    /// `log.txt` of its folder, to be added to.
+    fn log(&self) -> Result<Log>;
+
     /// Learns, and leaves the best weights in the folder.
     fn run(&mut self, course: &Course, watch: &mut dyn Watch) -> Result<Trained>;
 }
@@ -89,30 +92,7 @@ pub struct Begun<M: Model> {
 impl<M: Model> Begun<M> {
     /// Reads the data and makes the model; when all that can be checked has been, takes the folder and writes all of it but the weights.
     pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
-        // First what is given, to know the data; then what follows from the data, under it.
-        let given = resolved::<M>(order.recipe, order.changes)?;
-        let (mut train, dev) = parts::<M>(&given, note)?;
-        let config = match order.recipe {
-            Some(_) => given,
-            None => {
-                let chosen = M::choose(&train, order.changes)?;
-                chosen.notes.iter().for_each(|line| note(line));
-                crate::config::resolve(&chosen.config, "", order.changes)?
-            }
-        };
-        let model = match config.training().from.as_str() {
-            "" => M::new(config, &train)?,
-            from => {
-                let old = M::load(Path::new(from))?;
-                note(&format!("goes on from the weights in {from}"));
-                let mixed = old_rows::<M>(old.config(), config.training().mix, train.len(), note)?;
-                train.extend(mixed);
-                let mut model = old.grown(config, &train)?;
-                let names = model.names();
-                carry((old.params(), &old.names()), (model.params_mut(), &names))?;
-                model
-            }
-        };
+        let Prepared { model, train, dev } = prepare::<M>(order.recipe, order.changes, note)?;
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
         note(&data);
@@ -136,6 +116,10 @@ impl<M: Model> Training for Begun<M> {
         self.model.config().training()
     }
 
+    fn log(&self) -> Result<Log> {
+        self.folder.log()
+    }
+
     fn run(&mut self, course: &Course, watch: &mut dyn Watch) -> Result<Trained> {
         let settings = self.settings().clone();
         let run = Run {
@@ -154,6 +138,42 @@ impl<M: Model> Training for Begun<M> {
         };
         Ok(Trained { outcome, measures, parameters: self.model.params().len() })
     }
+}
+
+/// A model that has learnt nothing, and its examples.
+pub(super) struct Prepared<M: Model> {
+    pub model: M,
+    pub train: Vec<M::Row>,
+    pub dev: Vec<M::Row>,
+}
+
+/// Reads the data, settles all settings, and makes the model. Nothing is written.
+pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: &mut dyn FnMut(&str)) -> Result<Prepared<M>> {
+    // First what is given, to know the data; then what follows from the data, under it.
+    let given = resolved::<M>(recipe, changes)?;
+    let (mut train, dev) = parts::<M>(&given, note)?;
+    let config = match recipe {
+        Some(_) => given,
+        None => {
+            let chosen = M::choose(&train, changes)?;
+            chosen.notes.iter().for_each(|line| note(line));
+            crate::config::resolve(&chosen.config, "", changes)?
+        }
+    };
+    let model = match config.training().from.as_str() {
+        "" => M::new(config, &train)?,
+        from => {
+            let old = M::load(Path::new(from))?;
+            note(&format!("goes on from the weights in {from}"));
+            let mixed = old_rows::<M>(old.config(), config.training().mix, train.len(), note)?;
+            train.extend(mixed);
+            let mut model = old.grown(config, &train)?;
+            let names = model.names();
+            carry((old.params(), &old.names()), (model.params_mut(), &names))?;
+            model
+        }
+    };
+    Ok(Prepared { model, train, dev })
 }
 
 /// Examples to learn from and to develop with.

@@ -37,8 +37,8 @@ pub use standard::Standard;
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
 use crate::model::ensemble::different;
-use crate::model::folder;
 use crate::model::head::{self, Decision};
+use crate::model::{fits, folder};
 use crate::params::Params;
 use crate::text::{Bag, Inventory};
 use crate::{Error, Result, weights};
@@ -75,6 +75,7 @@ impl BagModel {
             return Err(ConfigError::Value { key: "data.train".into(), problem }.into());
         }
         let standard = Standard::learn(bags.iter().flat_map(|b| &b.rows).map(Vec::as_slice));
+        fits::bags(&config, standard.width())?;
         let params = Params::new(config.seed);
         let mut model = Self::with_frame(config, standard, labels, params)?;
         let numbers = bags.iter().filter_map(|b| model.labels.position(&b.label));

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::{BagLearner, BagModel, Config, Example};
 use crate::Result;
-use crate::metrics::Report;
-use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
+use crate::metrics::{Confusion, Report, Tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, noted};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
 use crate::model::grow::{self, Named};
-use crate::model::head::{confusion, label_measures};
+use crate::model::head::{confusion, label_measures, nothing_to_measure};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::Bag;
@@ -135,7 +135,8 @@ impl Model for BagModel {
 
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?.examples)?))
+        let read = Self::read(input.file()?, &self.config)?;
+        Ok(noted(self.answer(&read.examples)?, read.notes.iter().map(ToString::to_string).collect()))
     }
 
     /// The most frequent label, and logistic regression on mean and max of the rows.
@@ -152,5 +153,10 @@ impl Model for BagModel {
         let said: Vec<Vec<f32>> = self.decisions(rows)?.into_iter().map(|d| d.probabilities).collect();
         add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
         Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })
+    }
+
+    fn tallies(&self, rows: &[Bag], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let said: Vec<String> = self.answer(rows)?.into_iter().map(|answer| answer.label).collect();
+        Confusion::tallies(&rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), &said).map_err(nothing_to_measure)
     }
 }

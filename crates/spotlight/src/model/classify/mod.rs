@@ -35,6 +35,7 @@ use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
 use crate::model::describe::Baseline;
 use crate::model::ensemble::different;
+use crate::model::fits::Reader;
 use crate::model::linear::Linear;
 use crate::model::{Calibration, folder, head};
 use crate::params::Params;
@@ -121,6 +122,8 @@ impl Classifier {
             }
             Form::Pooled => {
                 let tokenizer = Tokenizer::train(&config.text.settings(), texts.iter().map(|t| t.text.as_str()))?;
+                let reader = Reader { encoder: &config.model.encoder, attention: &config.attention, train: &config.train };
+                reader.check(tokenizer.len(), config.text.units, texts.iter().map(|t| t.text.as_str()))?;
                 let mut model = Self::with_vocabularies(config, Units::Tokenizer(tokenizer), labels, params)?;
                 if let (Net::Pooled(net), Units::Tokenizer(tokenizer)) = (&model.net, &model.units) {
                     net.head.begin_at_shares(&mut model.params, &counts, &weights);

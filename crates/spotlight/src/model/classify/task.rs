@@ -1,21 +1,21 @@
 //! Classification as a task: what every command and server needs of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Classifier, ClassifyLearner, Config, Example, Form, Units};
 use crate::Result;
 use crate::config::resolve;
-use crate::metrics::Report;
-use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
+use crate::metrics::{Confusion, Report, Tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
 use crate::model::calibration::{self, confident};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::grow::{self, Named};
-use crate::model::head::{confusion, label_measures};
+use crate::model::head::{confusion, label_measures, nothing_to_measure};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
-use crate::text::read::{Examples, Table};
-use crate::text::{Fault, Labelled, Line, TextError};
+use crate::text::read::{Examples, InputText, Table, text_of};
+use crate::text::{Fault, Labelled, TextError};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -32,11 +32,11 @@ impl Settings for Config {
     }
 }
 
-/// The text of a line. A second column, as in a file of labelled texts, is not read. To nothing there is nothing to say.
-fn text_of(path: &Path, line: &Line) -> Result<String, TextError> {
-    match line.text.split('\t').next().map(str::trim).filter(|text| !text.is_empty()) {
-        Some(text) => Ok(text.to_string()),
-        None => Err(TextError::at(path, line.number, None, Fault::EmptyLine)),
+/// The text to answer. To nothing there is nothing to say.
+fn filled(path: &Path, read: InputText) -> Result<String, TextError> {
+    match read.text.trim() {
+        "" => Err(TextError::at(path, read.line, None, Fault::EmptyLine)),
+        text => Ok(text.to_string()),
     }
 }
 
@@ -193,7 +193,14 @@ impl Model for Classifier {
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(line_by_line(input.lines()?, false, text_of, |texts: &[String], _| self.answer(texts)))
+        let format = &self.config.data.format;
+        let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
+        let questions = input.questions(
+            format,
+            |table| Ok(Box::new(table.texts()?.map(move |row| row.and_then(|read| filled(&file, read))))),
+            |path, line| text_of(path, line, format.longest).and_then(|read| filled(path, read)),
+        )?;
+        Ok(one_by_one(questions, false, |texts: &[String], _| self.answer(texts)))
     }
 
     /// The most frequent label, and for the form of evidence the regression that is half of it.
@@ -217,5 +224,11 @@ impl Model for Classifier {
         });
         calibration::report(&mut report, &confident(&said, &gold), calibrated.as_deref());
         Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })
+    }
+
+    fn tallies(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let said: Vec<String> =
+            self.answer(&rows.iter().map(|t| t.text.as_str()).collect::<Vec<_>>())?.into_iter().map(|answer| answer.label).collect();
+        Confusion::tallies(&rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), &said).map_err(nothing_to_measure)
     }
 }

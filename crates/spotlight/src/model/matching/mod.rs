@@ -41,6 +41,7 @@ use rayon::prelude::*;
 use crate::config::resolve;
 use crate::metrics::IdfOverlap;
 use crate::model::describe::Baseline;
+use crate::model::fits::Reader;
 use crate::model::folder;
 use crate::model::hashed::HashRows;
 use crate::params::Params;
@@ -83,6 +84,8 @@ impl Matcher {
         let questions = question_groups(rows).into_iter().filter_map(|group| group.first().map(|&row| rows[row].question.as_str()));
         let texts = questions.chain(rows.iter().map(|r| r.answer.as_str()));
         let tokenizer = Tokenizer::train(&config.text.settings(), texts)?;
+        let reader = Reader { encoder: &config.model.encoder, attention: &config.attention, train: &config.train };
+        reader.check(tokenizer.len(), config.text.units, rows.iter().map(|r| r.answer.as_str()))?;
         let mut model = Self::with_vocabularies(config, tokenizer, overlap, params)?;
         let vectors = &model.config.model.encoder.vectors;
         if let (Net::Pooled(net), Some(tokenizer), false) = (&model.net, &model.tokenizer, vectors.is_empty()) {

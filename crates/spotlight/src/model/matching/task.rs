@@ -5,15 +5,15 @@ use std::path::Path;
 use super::{Answer, Config, Example, Form, MatchLearner, Matcher, Net};
 use crate::Result;
 use crate::config::resolve;
-use crate::metrics::Report;
-use crate::model::ask::{AnswerOptions, Input, NamedLines, Replies, all_at_once};
+use crate::metrics::{Candidate, Report, Tallies, rank_tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, units, written};
 use crate::model::grow::{self, Named};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
+use crate::text::Question;
 use crate::text::guess::guess_units;
-use crate::text::read::{Examples, Table, question_groups};
-use crate::text::{Fault, Line, Place, Question, TextError};
+use crate::text::read::{Examples, Table, candidate_of, question_groups};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -28,27 +28,6 @@ impl Settings for Config {
     fn training(&self) -> &TrainSettings {
         &self.train
     }
-}
-
-/// Question and answer of a line; a mark of 0 or 1 may follow and is not read.
-fn asked(path: &Path, line: &Line, id_column: bool) -> Result<Question, TextError> {
-    let fields: Vec<&str> = line.text.split('\t').collect();
-    let (names, skip) = if id_column { ("id, question, answer", 1) } else { ("question, answer", 0) };
-    let (expected, found) = (skip + 2, fields.len());
-    if found < expected || found > expected + 1 {
-        let fault = match found < expected {
-            true => Fault::MissingColumn { expected, found, names, separator: '\t' },
-            false => Fault::ExtraColumn { expected, found, names, separator: '\t' },
-        };
-        return Err(TextError::At { place: Place { path: path.to_path_buf(), line: line.number, column: None }, fault: Box::new(fault) });
-    }
-    Ok(Question {
-        id: id_column.then(|| fields[0].to_string()),
-        question: fields[skip].to_string(),
-        answer: fields[skip + 1].to_string(),
-        relevant: false,
-        line: line.number,
-    })
 }
 
 /// The answers to each question together, the best first.
@@ -210,9 +189,13 @@ impl Model for Matcher {
 
     /// Candidates are ranked, so all lines are read before the first is answered.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
-        let NamedLines { path, lines } = input.lines()?;
-        let rows =
-            lines.all()?.iter().map(|line| asked(&path, line, self.config.data.id_column)).collect::<Result<Vec<Question>, TextError>>()?;
+        let (id_column, format) = (self.config.data.id_column, &self.config.data.format);
+        let rows = input.questions(
+            format,
+            |table| Ok(Box::new(table.candidates(id_column)?)),
+            |path, line| candidate_of(path, line, id_column, format.longest),
+        )?;
+        let rows: Vec<Question> = rows.all()?;
         let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
         Ok(all_at_once(if options.unranked { answers } else { ranked(&rows, answers) }))
     }
@@ -235,5 +218,13 @@ impl Model for Matcher {
         }
         add_measures(&mut report, &Model::measure(self, rows)?);
         Ok(Scores { report, classes: None })
+    }
+
+    fn tallies(&self, rows: &[Question], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
+        let candidate = |row: usize| Candidate { score: answers[row].score as f64, relevant: rows[row].relevant };
+        let questions: Vec<Vec<Candidate>> =
+            question_groups(rows).into_iter().map(|group| group.into_iter().map(candidate).collect()).collect();
+        Ok(rank_tallies(&questions))
     }
 }

@@ -192,7 +192,7 @@ impl Config {
         for (key, value) in [("dropout", m.dropout), ("scheduled_sampling", m.scheduled_sampling)] {
             need((0.0..1.0).contains(&value), &format!("model.{key}"), format!("must be from 0 to below 1, is {value}"))?;
         }
-        let (attends, memory) = (self.attention.score.is_some(), m.hidden * if m.bidirectional { 2 } else { 1 });
+        let (attends, memory) = (self.attention.score.is_some(), m.hidden.saturating_mul(if m.bidirectional { 2 } else { 1 }));
         let reads_coverage = m.coverage == Coverage::Features;
         self.attention.check("attention", Place { asker: Asker::Decoder, query: m.hidden, memory, coverage: reads_coverage })?;
         need(

@@ -30,7 +30,7 @@ use crate::Result;
 use crate::axis::Axis;
 use crate::config::resolve;
 use crate::model::ensemble::different;
-use crate::model::{Calibration, folder};
+use crate::model::{Calibration, fits, folder};
 use crate::params::Params;
 use crate::search::{Request, Together, Writer, force, search};
 use crate::tape::Tape;
@@ -70,6 +70,7 @@ impl Transducer {
             let ratio = |p: &Pair| vocabularies.target.ids(&p.target).len() as f64 / vocabularies.source.ids(&p.source).len().max(1) as f64;
             config.search.max_ratio = pairs.iter().map(ratio).fold(1.0, f64::max).ceil();
         }
+        fits::writer(&config, vocabularies.sizes(), pairs)?;
         let params = Params::new(config.seed);
         Self::with_vocabularies(config, vocabularies, params)
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::learn::right;
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
-use crate::metrics::{self, Confident, Report, Segments, Style};
-use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
+use crate::metrics::{self, Confident, Report, Segments, Style, Tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
 use crate::model::calibration;
 use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, written};
 use crate::model::grow::{self, Named};
@@ -16,7 +16,7 @@ use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::search::Lexicon;
 use crate::text::guess::guess_units;
-use crate::text::read::{Examples, Table, ThirdColumn, source_of};
+use crate::text::read::{Examples, SourceText, Table, ThirdColumn, source_of};
 use crate::text::vocab::UNKNOWN;
 use crate::text::{Pair, UnitKind};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
@@ -99,6 +99,12 @@ impl Transducer {
             return Err(Error::Value { what: "the answers to score".into(), got, expected: "one for each source".into() });
         }
         self.score(&borrowed, &own)
+    }
+
+    /// Answers to the source of each pair.
+    fn answers_to(&self, pairs: &[Pair], options: &AnswerOptions) -> Result<Vec<Answer>> {
+        let sources: Vec<Source> = pairs.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
+        self.answer_as(&self.plan(options)?, &sources, 0)
     }
 }
 
@@ -242,8 +248,14 @@ impl Model for Transducer {
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         let plan = self.plan(options)?;
-        let ask = |path: &Path, line: &_| source_of(path, line, self.config.data.features).map(|s| (s.source, s.features));
-        Ok(line_by_line(input.lines()?, true, ask, move |sources: &[Source], before| self.answer_as(&plan, sources, before)))
+        let (features, format) = (self.config.data.features, &self.config.data.format);
+        let split = |s: SourceText| (s.source, s.features);
+        let questions = input.questions(
+            format,
+            |table| Ok(Box::new(table.sources(features)?.map(move |row| row.map(split)))),
+            move |path, line| source_of(path, line, features, format.longest).map(split),
+        )?;
+        Ok(one_by_one(questions, true, move |sources: &[Source], before| self.answer_as(&plan, sources, before)))
     }
 
     /// Copying the source; and giving a source that was learnt from its most frequent target, any other itself.
@@ -253,10 +265,8 @@ impl Model for Transducer {
 
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.
     fn scores(&self, rows: &[Pair], options: &AnswerOptions) -> Result<Scores> {
-        let sources: Vec<Source> = rows.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
-        let answers = self.answer_as(&self.plan(options)?, &sources, 0)?;
+        let (answers, examples) = (self.answers_to(rows, options)?, self.examples(rows));
         let texts: Vec<&str> = answers.iter().map(|a| a.hypotheses.first().map_or("", |h| h.text.as_str())).collect();
-        let examples = self.examples(rows);
         let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
         let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
         let segments = Segments::by_source(&keys, &texts, &references).map_err(nothing_to_measure)?;
@@ -283,5 +293,14 @@ impl Model for Transducer {
         }
         calibration::report(&mut report, &said, Some(&calibrated[..]).filter(|c| !c.is_empty()));
         Ok(Scores { report, classes: None })
+    }
+
+    fn tallies(&self, rows: &[Pair], options: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let (answers, examples) = (self.answers_to(rows, options)?, self.examples(rows));
+        let texts: Vec<&str> = answers.iter().map(|a| a.hypotheses.first().map_or("", |h| h.text.as_str())).collect();
+        let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
+        let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
+        let segments = Segments::by_source(&keys, &texts, &references).map_err(nothing_to_measure)?;
+        Ok(segments.tallies(self.config.target.units != UnitKind::Chars))
     }
 }
