@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use crate::common::{Place, err, feed, out, run, train};
 
+/// Few short words would be taken for symbols.
+const CHARS: [&str; 4] = ["--set", "source.units=chars", "--set", "target.units=chars"];
+
 fn json(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -12,7 +15,7 @@ fn json(text: &str) -> Vec<Value> {
 fn a_transducer_writes_what_it_is_allowed_to() {
     let place = Place::new();
     let data = place.pairs("pairs.tsv", 300);
-    train(&place, &data, &[]);
+    train(&place, &data, &CHARS);
     let predict = |extra: &[&str]| {
         let output = feed(&place, &[&["predict", "model", "--json"], extra].concat(), b"abc\ndef\nab\n");
         assert!(output.status.success(), "{extra:?}: {}", err(&output));
@@ -67,7 +70,7 @@ fn a_model_says_how_sure_it_is_and_leaves_out_what_it_is_not_sure_of() {
     assert!(place.path("model/calibration.toml").exists());
     assert!(std::fs::read_to_string(place.path("model/files.json")).unwrap().contains("calibration.toml"));
 
-    let asked = b"a fine thing\nsomething\na dull thing\n";
+    let asked = b"a fine thing\nzzz qqq\na dull thing\n";
     let both = feed(&place, &["predict", "model", "--n-best", "2"], asked);
     assert_eq!(out(&both).lines().count(), 6, "{}", out(&both));
     assert!(out(&both).starts_with("1\tgood\t"), "{}", out(&both));
@@ -145,7 +148,7 @@ fn seeds_make_an_ensemble_that_answers_with_the_mean() {
 fn transducers_write_one_answer_together() {
     let place = Place::new();
     let data = place.pairs("pairs.tsv", 200);
-    train(&place, &data, &["--seeds", "2"]);
+    train(&place, &data, &[&CHARS[..], &["--seeds", "2"]].concat());
     let answer = |model: &str| json(&out(&feed(&place, &["predict", model, "--json", "--force", "forced.txt"], b"abc\n"))).remove(0);
     place.write("forced.txt", "cba\n");
     let first = |answer: &Value| answer["hypotheses"][0]["probabilities"][0].as_f64().unwrap();
@@ -160,7 +163,7 @@ fn transducers_write_one_answer_together() {
 fn a_model_goes_on_with_new_examples_and_new_units() {
     let place = Place::new();
     let data = place.pairs("pairs.tsv", 120);
-    let old = train(&place, &data, &[]);
+    let old = train(&place, &data, &CHARS);
     place.write("new.tsv", (0..60).map(|i| format!("x{}\t{}x\n", "ab".repeat(1 + i % 3), "ba".repeat(1 + i % 3))).collect::<String>());
     let before = std::fs::read(old.join("model.safetensors")).unwrap();
     let more = |extra: &[&str]| run(&place, &[&["train", "--from", "model", "--train", "new.tsv"], extra].concat());
@@ -201,8 +204,24 @@ fn a_classifier_goes_on_with_a_new_label() {
     place.write("new.tsv", rows(&[("odd", "strange"), ("fine", "good")]));
     for form in ["evidence", "pooled"] {
         let set = format!("model.form={form}");
-        let small: &[&str] =
-            if form == "pooled" { &["--set", "model.hidden=8", "--set", "model.embedding=8", "--set", "train.batch=100"] } else { &[] };
+        let small: &[&str] = if form == "pooled" {
+            &[
+                "--set",
+                "model.hidden=8",
+                "--set",
+                "model.embedding=8",
+                "--set",
+                "train.batch=100",
+                "--set",
+                "train.epochs=60",
+                "--set",
+                "train.rate=0.01",
+                "--set",
+                "train.patience=0",
+            ]
+        } else {
+            &[]
+        };
         let trained = run(&place, &[&["train", "--task", "classify", "--train", "old.tsv", "--out", form, "--set", &set], small].concat());
         assert!(trained.status.success(), "{}", err(&trained));
         let next = format!("{form}-more");

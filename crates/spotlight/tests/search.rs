@@ -78,7 +78,7 @@ fn a_lexicon_is_searched_as_if_each_of_its_answers_were_scored() {
     let words = ["x", "xy", "xyz", "zz", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "y"];
     let ids: Vec<Vec<u32>> = words.iter().map(|word| model.vocabularies.target.ids(word)).collect();
     let lexicon = Lexicon::new(ids.iter().map(Vec::as_slice));
-    let options = SearchOptions { beam: 32, n_best: 32, lexicon: Some(Arc::new(lexicon)), ..model.search_options() };
+    let options = SearchOptions { beam: 32, n_best: 32, lexicon: Some(Arc::new(lexicon)), ..SearchOptions::GREEDY };
     let found = model.answer(&SOURCES, &options, false).unwrap();
     for (source, answer) in SOURCES.iter().zip(found) {
         let scored = model.score(&vec![*source; words.len()], &words).unwrap();

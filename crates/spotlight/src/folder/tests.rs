@@ -282,14 +282,14 @@ fn folds_have_folders_of_their_own() {
     (1..=3).for_each(|number| fold(&first, number));
     drop(first);
     assert_eq!((state(&path).unwrap(), names(&path).len()), (State::Folds, 3));
-    refused(claim(&path, false), &["already holds a model for each fold"]);
+    refused(claim(&path, false), &["already holds several models"]);
     let second = claim(&path, true).unwrap();
     second.clear().unwrap();
     (1..=2).for_each(|number| fold(&second, number));
     drop(second);
     assert_eq!(names(&path), ["fold-1", "fold-2"], "the third fold of the first time is gone");
     write(&path, &[("fold-1/mine.txt", "mine")]);
-    refused(claim(&path, false), &["already holds a model for each fold"]);
+    refused(claim(&path, false), &["already holds several models"]);
     claim(&path, true).unwrap().clear().unwrap();
     assert_eq!(fs::read_to_string(path.join("fold-1/mine.txt")).unwrap(), "mine");
 }

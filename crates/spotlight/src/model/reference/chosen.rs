@@ -56,7 +56,13 @@ const CLASSIFY: &[Choice] = &[
     Choice { key: "text.vocab_size", how: VOCAB, with: POOLED },
 ];
 
-const MATCH: &[Choice] = &[choice("text.units", UNITS), choice("text.vocab_size", VOCAB)];
+const MATCH: &[Choice] = &[
+    choice("model.form", "evidence, unless an encoder, its units, its pooling, its attention or how it learns is set"),
+    Choice { key: "train.epochs", how: "1 for evidence: its weights are computed", with: EVIDENCE },
+    Choice { key: "train.patience", how: "0 for evidence", with: EVIDENCE },
+    Choice { key: "text.units", how: UNITS, with: POOLED },
+    Choice { key: "text.vocab_size", how: VOCAB, with: POOLED },
+];
 
 const BAGS: &[Choice] = &[];
 

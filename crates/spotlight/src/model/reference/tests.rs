@@ -93,7 +93,8 @@ fn what_is_chosen_is_listed() {
 
     let row = |i: usize| Question { id: None, question: sentence(i), answer: sentence(i + 1), relevant: i % 2 == 0, line: i };
     let sets = [(0..20).map(row).collect::<Vec<_>>(), (0..1000).map(row).collect()];
-    listed(Task::Match, choices::<Matcher>(&sets, &[]), &[]);
+    let pooled = choices::<Matcher>(&sets, &["model.form=pooled"]);
+    listed(Task::Match, choices::<Matcher>(&sets, &[]).into_iter().chain(pooled).collect(), &[]);
 
     let bag = |i: usize| Bag { id: i.to_string(), label: format!("l{}", i % 2), rows: vec![vec![1.0]], line: i };
     let sets = [(0..20).map(bag).collect::<Vec<_>>(), (0..1000).map(bag).collect()];
