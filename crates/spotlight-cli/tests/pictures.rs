@@ -354,7 +354,7 @@ fn images(place: &Place, heads: &str) {
         format!("{},b{bag},{corner},{}\n", ["yes", "no"][bag % 2], pixels.join(","))
     };
     place.write("bags.csv", (0..40).flat_map(|bag| (0..4).map(move |r| (bag, r))).map(|(bag, r)| row(bag, r)).collect::<String>());
-    train(place, "bags", "bags.csv", &["train.epochs=30", "train.batch=40", heads]);
+    train(place, "bags", "bags.csv", &["train.epochs=30", "train.batch=10", heads]);
 }
 
 #[test]

@@ -170,6 +170,7 @@ impl BagModel {
             weights: self.weights.clone(),
             smoothing: self.config.train.smoothing,
             width: self.standard.width(),
+            mixed: self.config.model.mixed,
         }
     }
 

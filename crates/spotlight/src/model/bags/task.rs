@@ -48,8 +48,18 @@ impl Model for BagModel {
         row.id.clone()
     }
 
-    fn choose(_: &[Bag], _: &[String]) -> Result<Chosen<Config>> {
-        Ok(Chosen { config: Config::default(), notes: Vec::new() })
+    fn choose(rows: &[Bag], _: &[String]) -> Result<Chosen<Config>> {
+        let config = Config::for_bags(rows.len());
+        let (m, t) = (&config.model, &config.train);
+        let kept = if t.every == t.epochs { "the last is kept" } else { "the best is kept" };
+        let notes = vec![format!(
+            "chosen for {} bags: {} features after a layer, {} epochs in batches of {} bags; {kept}",
+            grouped(rows.len()),
+            m.hidden,
+            t.epochs,
+            t.batch
+        )];
+        Ok(Chosen { config, notes })
     }
 
     fn new(config: Config, rows: &[Bag]) -> Result<Self> {

@@ -139,3 +139,31 @@ fn what_cannot_be_used_is_told() {
         "the number of features in bag \"x\" (line 3) is 1, but must be 3, as in the training part"
     );
 }
+
+/// Files of every size learn what is in them with the settings that are chosen for them.
+#[test]
+fn few_bags_are_enough_for_a_planted_row() {
+    let test: Vec<Bag> = bags(160).split_off(120);
+    for count in [30usize, 100, 300] {
+        let train: Vec<Bag> = (0..count.div_ceil(120)).flat_map(|_| bags(120)).take(count).collect();
+        let chosen = <BagModel as crate::model::Model>::choose(&train, &[]).unwrap();
+        assert!(chosen.notes[0].contains(&format!("chosen for {count} bags")), "{:?}", chosen.notes);
+        let mut config = chosen.config;
+        // The same steps, with fewer features: the test is slow enough.
+        config.model.hidden = 16;
+        let mut model = BagModel::new(config, &train).unwrap();
+        let examples = model.examples(&train).unwrap();
+        fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+        let found = model.confusion(&model.examples(&test).unwrap()).unwrap().accuracy();
+        assert!(found > 0.95, "{count}: {found}");
+    }
+}
+
+#[test]
+fn what_is_chosen_follows_the_number_of_bags() {
+    let of = |bags: usize| {
+        let t = Config::for_bags(bags).train;
+        (t.batch, t.epochs, t.every == t.epochs)
+    };
+    assert_eq!([30, 100, 300, 1000, 10_000].map(of), [(7, 120, true), (25, 150, true), (32, 60, true), (32, 20, false), (32, 20, false)]);
+}

@@ -10,8 +10,8 @@ use crate::model::folder::Task;
 pub use crate::model::form::Form;
 use crate::model::pooling::PoolingKind;
 use crate::model::{AttentionSection, UnitSection, check_format, need};
-use crate::text::UnitKind;
 use crate::text::read::TableFormat;
+use crate::text::{Question, UnitKind};
 use crate::train::TrainSettings;
 
 /// A whole recipe.
@@ -131,6 +131,18 @@ impl Config {
         config.model.form = Form::Evidence;
         config.train = TrainSettings { metric: "map".into(), epochs: 1, patience: 0, ..TrainSettings::default() };
         config
+    }
+
+    /// How an encoder learns from these candidates: about six hundred steps, where twenty passes in large batches are not that many.
+    pub(super) fn choose_steps(&mut self, rows: &[Question]) {
+        const STEPS: usize = 600;
+        let words: usize = rows.iter().map(|row| row.answer.split_whitespace().count() + 1).sum();
+        let (most, least) = (self.train.batch, 100.min(self.train.batch));
+        self.train.batch = (words / 20).clamp(least, most);
+        let epochs = STEPS.div_ceil(words.div_ceil(self.train.batch).max(1)) as u64;
+        if epochs > self.train.epochs {
+            (self.train.epochs, self.train.patience) = (epochs.min(100), 10);
+        }
     }
 
     /// Whether something is set that only a model with an encoder has.

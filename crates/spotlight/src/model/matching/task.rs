@@ -77,8 +77,12 @@ impl Model for Matcher {
             return Ok(Chosen { config: Config::evidence(), notes });
         }
         let guess = guess_units(rows.iter().map(|q| &q.answer));
-        let notes = vec![format!("units: {}", guess.reason)];
-        Ok(Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes })
+        let mut config = Config { text: guess.settings.into(), ..Config::default() };
+        config.choose_steps(rows);
+        let t = &config.train;
+        let chosen =
+            format!("chosen for {} candidates: {} epochs in batches of {} positions", grouped(rows.len()), t.epochs, grouped(t.batch));
+        Ok(Chosen { config, notes: vec![format!("units: {}", guess.reason), chosen] })
     }
 
     fn defaults(given: &Config) -> Config {

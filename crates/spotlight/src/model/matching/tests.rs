@@ -296,3 +296,26 @@ fn equal_overlaps_are_told_in_both_orders() {
     let both = model.shared_words(&model.examples(&rows)).unwrap();
     assert_eq!(both.iter().map(|b| value(&b.measures, "map")).collect::<Vec<_>>(), [0.5, 1.0]);
 }
+
+/// The other form chooses its steps by the amount of data, and learns from few questions too.
+#[test]
+fn towers_learn_from_few_questions() {
+    let of = |questions: usize| {
+        let chosen = <Matcher as crate::model::Model>::choose(&towns(questions, 1), &["model.form=pooled".into()]).unwrap();
+        (chosen.config.train.batch, chosen.config.train.epochs)
+    };
+    assert_eq!([30, 100, 300, 1000, 10_000].map(of), [(100, 60), (165, 30), (495, 30), (1650, 30), (2000, 20)]);
+    for questions in [30, 100, 300] {
+        let train = towns(questions, 1);
+        let mut config = <Matcher as crate::model::Model>::choose(&train, &["model.form=pooled".into()]).unwrap().config;
+        // The same steps, with fewer features: the test is slow enough.
+        config.model.encoder = EncoderSection { embedding: 16, hidden: 16, ..config.model.encoder };
+        config.model.dense = 16;
+        let mut model = Matcher::new(config, &train).unwrap();
+        let examples = model.examples(&train);
+        fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+        let test = model.examples(&towns(100, 2));
+        let found = value(&model.learner().measure(&model.params, &test).unwrap(), "map");
+        assert!(found > shared(&model, &test) + 0.1, "{questions}: {found}");
+    }
+}
