@@ -4,6 +4,7 @@ mod asking;
 mod common;
 mod compare;
 mod course;
+mod demos;
 mod faults;
 mod folders;
 mod pictures;
