@@ -9,7 +9,7 @@ use spotlight::metrics::{Difference, Tallies, paired_bootstrap};
 use spotlight::model;
 
 use crate::Common;
-use crate::output::{WrongUsage, grouped, say, tell};
+use crate::output::{WrongUsage, grouped, note, say, tell};
 use crate::tasks;
 
 /// Say whether models differ by more than chance.
@@ -51,12 +51,12 @@ impl Compare {
             }
             let options = self.answering.options(common, model.task())?;
             // What is left out of the file is the same for all, unless they read it differently; then the numbers of examples tell.
-            let mut note = |line: &str| {
+            let mut heard = |line: &str| {
                 if all.is_empty() {
-                    eprintln!("{line}")
+                    note(line)
                 }
             };
-            all.push(model.tallies(&self.on, &options, &mut note).with_context(|| path.display().to_string())?);
+            all.push(model.tallies(&self.on, &options, &mut heard).with_context(|| path.display().to_string())?);
         }
         // Measures that every model has.
         let names = all[0].iter().map(|t| t.name).filter(|name| all.iter().all(|own| own.iter().any(|t| t.name == *name)));

@@ -8,7 +8,7 @@ use spotlight::model::{self, AnswerOptions, Drawing, Input};
 use spotlight::view::{Page, Picture, ascii, html, json, png, svg, terminal};
 
 use crate::Common;
-use crate::output::{WrongUsage, color, deliver, form, width};
+use crate::output::{WrongUsage, color, deliver, form, note, width};
 use crate::tasks;
 
 /// Draw where a model looks.
@@ -102,7 +102,7 @@ impl Look {
         let mut pictures = Vec::new();
         for reply in model.answers(input, &options)? {
             let reply = reply?;
-            reply.notes.iter().for_each(|note| eprintln!("{note}"));
+            reply.notes.iter().for_each(|line| note(line));
             let answer = reply.read()?;
             has_head(answer.heads(), head)?;
             pictures.extend(answer.pictures(&drawing));

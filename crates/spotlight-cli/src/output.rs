@@ -38,6 +38,15 @@ pub fn tell(text: impl std::fmt::Display) -> Result<()> {
     Ok(())
 }
 
+/// Says something on standard error: at a terminal in lines no wider than it is, elsewhere in one, as it is.
+pub fn note(line: &str) {
+    let wide = width();
+    match io::stderr().is_terminal() && line.chars().count() > wide {
+        true => wrapped(line, wide).iter().for_each(|line| eprintln!("{line}")),
+        false => eprintln!("{line}"),
+    }
+}
+
 /// Prints a result that brings its own line ends.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();

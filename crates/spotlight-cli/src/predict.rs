@@ -11,7 +11,7 @@ use spotlight::model::{self, Input};
 use spotlight::text::{Line, Lines, TextError};
 
 use crate::Common;
-use crate::output::{WrongUsage, say};
+use crate::output::{WrongUsage, note, say};
 use crate::tasks;
 
 /// Answer the lines of a file.
@@ -59,7 +59,7 @@ impl Predict {
         for reply in model.answers(input, &options)? {
             let reply = reply?;
             number = reply.number;
-            reply.notes.iter().for_each(|note| eprintln!("{note}"));
+            reply.notes.iter().for_each(|line| note(line));
             // A bad line is told and answered with nothing; the others are answered all the same.
             if let Some(error) = &reply.error {
                 eprintln!("spotlight: {error}");

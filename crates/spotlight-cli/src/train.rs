@@ -14,7 +14,7 @@ use spotlight::train::run::CHECKPOINT_EVERY;
 
 use crate::Common;
 use crate::folds::Folds;
-use crate::output::{WrongUsage, bytes, duration, grouped, print, say};
+use crate::output::{WrongUsage, bytes, duration, grouped, note, print, say};
 use crate::progress::{Progress, STOP, Stopped, catch_signals};
 use crate::{seeds, tasks};
 
@@ -100,7 +100,7 @@ impl Train {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
         }
         if self.show {
-            return print(&task.show(recipe, &changes, &mut |line| eprintln!("{line}"))?);
+            return print(&task.show(recipe, &changes, &mut |line| note(line))?);
         }
         let out = if self.resume { return_to_start(out, &files)? } else { out };
         if let Some(count) = self.seeds {
@@ -119,7 +119,7 @@ impl Train {
     /// Says something on standard error, unless only warnings are wanted there.
     fn tell(&self, line: &str) {
         if !self.quiet || line.starts_with("warning:") {
-            eprintln!("{line}");
+            note(line);
         }
     }
 

@@ -5,6 +5,7 @@ mod asking;
 mod common;
 mod compare;
 mod course;
+mod demos;
 mod faults;
 mod folders;
 mod pictures;

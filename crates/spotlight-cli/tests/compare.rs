@@ -63,7 +63,7 @@ fn every_task_is_compared_by_its_own_measure() {
     assert!(mixed.status.code() == Some(2) && err(&mixed).contains("a model for seq2seq"), "{}", err(&mixed));
     // Whether both numbers have the same sign: nothing that weights drawn at random can tell.
     let sign = |bit: usize| if bit == 0 { "-1" } else { "1" };
-    let row = |i: usize| format!("{},b{},{},{}\n", (i / 3 ^ i / 6) % 2, i / 3, sign(i / 3 % 2), sign(i / 6 % 2));
+    let row = |i: usize| format!("{},b{},{},{}\n", ((i / 3) ^ (i / 6)) % 2, i / 3, sign(i / 3 % 2), sign(i / 6 % 2));
     place.write("bags.csv", (0..120).map(row).collect::<String>());
     check(&place, "bags", "bags.csv", "accuracy", &["model.hidden=32", "model.dropout=0", "train.batch=20"]);
     place.write(

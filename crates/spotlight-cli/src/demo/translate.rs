@@ -71,7 +71,7 @@ impl Translate {
                 for (word, weights) in words.chain([(format!("the end of the sentence (probability {sure:.3})"), &ending)]) {
                     say(format_args!("\nGenerating {word}:"))?;
                     for (source, &w) in answer.source_tokens.iter().zip(weights) {
-                        say(format_args!("  {source:>7} {w:.3} {}", "█".repeat((w * 30.0) as usize)))?;
+                        say(format!("  {source:>7} {w:.3} {}", "█".repeat((w * 30.0) as usize)).trim_end())?;
                     }
                 }
                 say(format_args!("\nInput:      {}\nTranslated: {}", answer.source, h.text))?;

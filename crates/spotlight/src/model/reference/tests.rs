@@ -91,7 +91,7 @@ fn what_is_chosen_is_listed() {
     assert_eq!(Vec::from_iter(&pooled), ["text.units", "text.vocab_size"]);
     listed(Task::Classify, choices::<Classifier>(&sets, &[]).into_iter().chain(pooled).collect(), &[]);
 
-    let row = |i: usize| Question { id: None, question: sentence(i), answer: sentence(i + 1), relevant: i % 2 == 0, line: i };
+    let row = |i: usize| Question { id: None, question: sentence(i), answer: sentence(i + 1), relevant: i.is_multiple_of(2), line: i };
     let sets = [(0..20).map(row).collect::<Vec<_>>(), (0..1000).map(row).collect()];
     let pooled = choices::<Matcher>(&sets, &["model.form=pooled"]);
     listed(Task::Match, choices::<Matcher>(&sets, &[]).into_iter().chain(pooled).collect(), &[]);
