@@ -12,6 +12,8 @@ mod output;
 mod plot;
 mod predict;
 mod progress;
+#[cfg(feature = "serve")]
+mod serve;
 mod tasks;
 mod train;
 
@@ -57,6 +59,9 @@ enum Command {
     Info(info::Info),
     /// Draw the course of a model's training
     Plot(plot::Plot),
+    /// Answer over HTTP, with a page to play on
+    #[cfg(feature = "serve")]
+    Serve(serve::Serve),
     /// Small systems that train in about a minute and explain themselves
     Demo(demo::Demo),
 }
@@ -75,6 +80,8 @@ fn main() -> ExitCode {
         Command::Look(command) => command.run(common),
         Command::Info(command) => command.run(),
         Command::Plot(command) => command.run(),
+        #[cfg(feature = "serve")]
+        Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(common),
     };
     match done {

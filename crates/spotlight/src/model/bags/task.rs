@@ -120,7 +120,11 @@ impl Model for BagModel {
 
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?.examples)?))
+        let read = match input {
+            Input::Content(content) => Table::new(content.as_bytes(), "-", &self.config.data.format).bags(self.config.data.columns())?,
+            named => Self::read(named.file()?, &self.config)?,
+        };
+        Ok(all_at_once(self.answer(&read.examples)?))
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
