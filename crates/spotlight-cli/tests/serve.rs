@@ -115,6 +115,14 @@ fn the_description_describes_the_answers() {
             assert_eq!(reply.body.contains("\"attention\""), attention, "{task}");
         }
     }
+    let edits = json!([{"step": 0, "weights": [1, 2]}]);
+    let reply = server.predict(
+        &json!({"model": "seq2seq", "texts": ["XL"], "alternatives": 3, "edits": edits, "force": ["4"], "step": 1, "targets": ["40"]}),
+    );
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    fits("/api/predict", "post", &reply);
+    let answer = &reply.json()["answers"][0];
+    assert!(["thoughts", "step", "target"].iter().all(|name| answer[name].is_object() || answer[name].is_array()), "{answer}");
     let unread = server.predict(&json!({"model": "classify", "texts": [" "]}));
     fits("/api/predict", "post", &unread);
     // Every field of a request is described, and what is described is a field.
@@ -123,6 +131,9 @@ fn the_description_describes_the_answers() {
         let reply = server.predict(&json!({"texts": ["x"], "model": "seq2seq", name: null}));
         assert!(!reply.body.contains("unknown field"), "{name}: {}", reply.body);
     }
+    // A verdict about other weights is none.
+    models().write("classify/audit.json", format!("{{\"verdict\": {{}}, \"weights\": \"{}\"}}", "0".repeat(64)));
+    assert!(server.get("/api/audit?model=classify").body.contains("learnt more since"));
     assert!(server.predict(&json!({"texts": ["x"], "other": 1})).body.contains("unknown field"));
     assert_eq!(server.get("/metrics").header("content-type"), Some("text/plain; version=0.0.4"));
 }
@@ -141,6 +152,10 @@ fn refusals_say_what_and_why() {
         (json!({"texts": ["a"], "options": {"beam": 0}}), 422, "options.beam is 0"),
         (json!({"texts": ["a"], "n_best": 3, "options": {"beam": 2}}), 422, "n_best 3 needs beam 3 or more"),
         (json!({"texts": ["a"], "options": {"sample": -1.0}}), 422, "the temperature must be above 0"),
+        (json!({"texts": ["a"], "force": ["?"]}), 422, "a unit to force"),
+        (json!({"texts": ["XL"], "edits": [{"step": 0, "weights": [1]}]}), 422, "2, one for each unit of the source"),
+        (json!({"texts": ["a"], "alternatives": 99}), 422, "at most 32"),
+        (json!({"texts": ["a"], "targets": ["b", "c"]}), 422, "2 targets for 1 texts"),
         (json!({"texts": ["a"], "model": "other"}), 404, "there are: seq2seq"),
         (json!({"texts": "a"}), 400, "expected a sequence"),
         (json!({"texts": ["a"], "beam": 3}), 400, "unknown field `beam`"),
@@ -281,5 +296,28 @@ fn wrong_usage_is_told() {
     for (arguments, why) in [(&["serve", "nothing"][..], "nothing"), (&["serve", "seq2seq", "--api-key", "short"], "at least 8")] {
         let output = run(place, arguments);
         assert!(!output.status.success() && err(&output).contains(why), "{}", err(&output));
+    }
+}
+
+/// The short form of `bench/load.py`: good clients among bad ones. No answer is wrong, none is lost.
+#[test]
+fn good_clients_are_served_among_bad_ones() {
+    let texts: String = (0..200).map(|i| format!("{}{}\n", ["I", "XX", "XLV", "CD"][i % 4].repeat(1 + i % 3), "V".repeat(i % 7))).collect();
+    let file = models().write("load.txt", texts);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/load.py");
+    let run = std::process::Command::new("python3")
+        .args([script, "--spotlight", env!("CARGO_BIN_EXE_spotlight"), "--model"])
+        .arg(models().path("seq2seq"))
+        .arg("--texts")
+        .arg(file)
+        .args(["--clients", "12", "--seconds", "3", "--together", "4"])
+        .output();
+    match run {
+        Ok(output) => {
+            let report: Value = serde_json::from_str(&out(&output)).unwrap_or_else(|e| panic!("{e}: {}", err(&output)));
+            assert!(output.status.success(), "{report}");
+            assert_eq!(report["wrong"], json!([]));
+        }
+        Err(error) => crate::common::skip::skip("load", format!("python3 does not start ({error})")),
     }
 }

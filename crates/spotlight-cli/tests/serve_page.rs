@@ -78,6 +78,7 @@ fn typing_is_answered_and_the_address_holds_it() {
     let expected = answer(&server, json!({"model": "seq2seq", "texts": ["XLII"], "options": {"beam": 1}}));
     assert_eq!(text(&browser, ".answer"), expected["hypotheses"][0]["text"].as_str().unwrap());
     assert!(count(&browser, "svg.lines path") > 0);
+    browser.until("return document.querySelector('#verdict').textContent.includes('audited') || document.querySelector('#verdict').textContent.startsWith('Audit')");
     type_in(&browser, "CMVII");
     let expected = answer(&server, json!({"model": "seq2seq", "texts": ["CMVII"], "options": {"beam": 1}}));
     browser.until(&format!("return document.querySelector('.answer')?.textContent === {}", expected["hypotheses"][0]["text"]));

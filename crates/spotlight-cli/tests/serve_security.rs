@@ -152,3 +152,20 @@ fn hostile_requests_are_refused_and_the_server_lives() {
     assert_eq!(server.get("/health").status, 200);
     assert!(!server.log().contains("panicked"), "{}", server.log());
 }
+
+/// Who asks for much and takes nothing is let go, and holds no place for others.
+#[test]
+fn an_answer_that_nobody_takes_is_given_up() {
+    let server = Server::start(&["seq2seq"], &["--read-timeout", "1", "--connections", "1"]);
+    // A hundred forced units of a hundred weights, two hundred times: more than the buffers between the two hold.
+    let ask = json!({"texts": vec!["MCMLXXXIV ".repeat(10); 200], "force": vec!["1"; 100]});
+    let mut stream = server.connect();
+    stream.write_all(request(server.port, "/api/predict", &ask.to_string(), "").as_bytes()).unwrap();
+    // There is room for one connection: this is answered when the other is given up.
+    assert_eq!(server.get("/health").status, 200);
+    let mut bytes = Vec::new();
+    let _ = std::io::Read::read_to_end(&mut stream, &mut bytes);
+    let head = String::from_utf8_lossy(&bytes).into_owned();
+    let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ").map(String::from));
+    assert!(bytes.len() < length.unwrap().parse::<usize>().unwrap(), "all of it was taken");
+}

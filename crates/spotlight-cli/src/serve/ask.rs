@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::LengthLimitError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use spotlight::model::seq2seq::{Edit, Explore};
 use spotlight::model::{AnswerOptions, Task};
 use spotlight::text::Lines;
 
@@ -33,7 +34,22 @@ pub struct Ask {
     options: Options,
     /// Whether the answers shall have their attention weights.
     attention: Option<bool>,
+    /// Units that the answers begin with. This and what follows is for models that write; see [`Explore`].
+    force: Vec<String>,
+    /// Weights put in by hand.
+    edits: Vec<Edit>,
+    /// Heads switched off.
+    heads_off: Vec<usize>,
+    /// Units to tell of those that were thought of.
+    alternatives: usize,
+    /// A step whose numbers are to be told.
+    step: Option<usize>,
+    /// For each text, a target whose probability is to be told.
+    targets: Vec<String>,
 }
+
+/// Units told at most, for every hypothesis at every step.
+const MOST_ALTERNATIVES: usize = 32;
 
 /// The options of `predict`, by the names they have there.
 #[derive(Debug, Default, Deserialize)]
@@ -91,11 +107,46 @@ impl Ask {
         }
         let mut content = self.texts.join("\n");
         content.push('\n');
-        Ok(match task {
-            Task::Bags => Question::File(content),
-            // Read like standard input of `predict`, so that every line means the same.
-            _ => Question::Lines(Lines::new(content.as_bytes(), "-").collect()),
-        })
+        if task == Task::Bags {
+            return Ok(Question::File(content));
+        }
+        // Read like standard input of `predict`, so that every line means the same.
+        let lines: Vec<_> = Lines::new(content.as_bytes(), "-").collect();
+        match self.explore(task, limits)? {
+            Some(explore) => Ok(Question::Explore(lines, explore)),
+            None => Ok(Question::Lines(lines)),
+        }
+    }
+}
+
+impl Ask {
+    /// What is to be done with each answer; none if nothing is.
+    fn explore(&self, task: Task, limits: &Limits) -> Result<Option<Vec<Explore>>, Refusal> {
+        let one = Explore {
+            force: self.force.clone(),
+            edits: self.edits.clone(),
+            heads_off: self.heads_off.clone(),
+            alternatives: self.alternatives,
+            step: self.step,
+            target: None,
+        };
+        if one == Explore::default() && self.targets.is_empty() {
+            return Ok(None);
+        }
+        if task != Task::Seq2seq {
+            return Err(Refusal::impossible("force, edits, heads_off, alternatives, step and targets are for models that write (seq2seq)"));
+        }
+        if self.alternatives > MOST_ALTERNATIVES {
+            return Err(Refusal::impossible(format!("alternatives is {}: at most {MOST_ALTERNATIVES}", self.alternatives)));
+        }
+        if self.force.len() > limits.max_chars || self.targets.iter().any(|target| target.chars().count() > limits.max_chars) {
+            return Err(Refusal::impossible(format!("force and targets have at most {} characters", limits.max_chars)));
+        }
+        if !self.targets.is_empty() && self.targets.len() != self.texts.len() {
+            return Err(Refusal::impossible(format!("{} targets for {} texts: send one for each", self.targets.len(), self.texts.len())));
+        }
+        let of = |i: usize| Explore { target: self.targets.get(i).cloned(), ..one.clone() };
+        Ok(Some((0..self.texts.len()).map(of).collect()))
     }
 }
 

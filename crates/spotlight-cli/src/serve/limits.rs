@@ -24,7 +24,7 @@ pub struct Limits {
     /// Seconds until a request is given up
     #[arg(long, value_name = "S", default_value_t = 30)]
     pub timeout: u64,
-    /// Seconds for a client to send its request
+    /// Seconds for a client to send its request, and to take up its answer
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub read_timeout: u64,
     /// Requests that wait; more are answered with 429
@@ -41,7 +41,7 @@ impl Limits {
         Duration::from_secs(self.timeout)
     }
 
-    /// For headers, and again for a body.
+    /// For headers, again for a body, and for a write that stands still.
     pub fn reading(&self) -> Duration {
         Duration::from_secs(self.read_timeout)
     }

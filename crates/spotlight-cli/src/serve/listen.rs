@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioTimer;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 
 use super::limits::Limits;
+use super::patient::Patient;
 
 /// Bytes of a request's head.
 const HEAD: usize = 32 * 1024;
@@ -27,7 +28,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: &Limits, stop:
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.reading()).max_headers(HEADERS).max_buf_size(HEAD);
     {
-        let mut accepting = pin!(accept(listener, router, builder, room, &draining));
+        let mut accepting = pin!(accept(listener, router, builder, room, &draining, limits.reading()));
         let mut stopping = pin!(stop.notified());
         poll_fn(|context| {
             // It never ends by itself.
@@ -41,7 +42,14 @@ pub async fn serve(listener: TcpListener, router: Router, limits: &Limits, stop:
 }
 
 /// Accepts for ever.
-async fn accept(listener: TcpListener, router: Router, builder: http1::Builder, room: Arc<Semaphore>, draining: &GracefulShutdown) {
+async fn accept(
+    listener: TcpListener,
+    router: Router,
+    builder: http1::Builder,
+    room: Arc<Semaphore>,
+    draining: &GracefulShutdown,
+    patience: Duration,
+) {
     loop {
         // The semaphore is never closed.
         let Ok(permit) = room.clone().acquire_owned().await else { return };
@@ -55,7 +63,7 @@ async fn accept(listener: TcpListener, router: Router, builder: http1::Builder, 
         };
         let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(router.clone());
-        let connection = draining.watch(builder.serve_connection(TokioIo::new(stream), service));
+        let connection = draining.watch(builder.serve_connection(Patient::new(stream, patience), service));
         tokio::spawn(async move {
             // How a connection ends is its client's affair.
             let _ = connection.await;

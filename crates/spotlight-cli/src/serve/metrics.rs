@@ -1,7 +1,6 @@
 //! Counters of the server, in Prometheus' text form.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -41,8 +40,10 @@ impl Metrics {
     /// As text.
     pub fn text(&self, waiting: usize) -> String {
         let mut text = String::new();
-        // Writing to a string cannot fail.
-        let mut line = |text_line: String| drop(writeln!(text, "{text_line}"));
+        let mut line = |line: String| {
+            text.push_str(&line);
+            text.push('\n');
+        };
         line("# TYPE spotlight_requests_total counter".into());
         for ((route, status), count) in self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             line(format!("spotlight_requests_total{{path=\"{route}\",status=\"{status}\"}} {count}"));

@@ -9,6 +9,8 @@ mod limits;
 mod listen;
 mod log;
 mod metrics;
+mod page;
+mod patient;
 mod queue;
 mod refusal;
 mod routes;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::log::{Entry, GONE, Note};
 use super::refusal::Refusal;
-use super::{App, ask};
+use super::{App, ask, page};
 
 /// The description of all this.
 const DESCRIPTION: &str = include_str!("openapi.json");
@@ -29,7 +29,7 @@ pub fn router(app: Arc<App>) -> Router {
     if app.shows_metrics {
         router = router.route("/metrics", get(metrics));
     }
-    router
+    page::add(router)
         .fallback(|| async { Refusal::not_found("there is nothing at this address; /openapi.json lists what there is") })
         .method_not_allowed_fallback(|| async { Refusal::method() })
         .layer(from_fn_with_state(app.clone(), every_request))
@@ -122,7 +122,11 @@ impl Drop for Counted<'_> {
 fn known(path: &str) -> &'static str {
     const KNOWN: [&str; 7] = ["/", "/api/predict", "/api/models", "/api/audit", "/health", "/metrics", "/openapi.json"];
     // What begins like the interface is guarded like it, also where there is nothing.
-    let other = if path.starts_with("/api/") { "/api/other" } else { "other" };
+    let other = match path {
+        api if api.starts_with("/api/") => "/api/other",
+        page if page.starts_with("/page/") => "/page",
+        _ => "other",
+    };
     KNOWN.into_iter().find(|known| *known == path).unwrap_or(other)
 }
 

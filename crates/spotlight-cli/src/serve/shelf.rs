@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use spotlight::folder;
+use spotlight::folder::{self, Manifest};
 use spotlight::model::{self, AnyModel};
 
 use super::refusal::Refusal;
@@ -88,10 +88,7 @@ impl Shelf {
 
     /// The verdict of an audit that lies in a model's folder.
     pub fn audit(&self, name: Option<&str>) -> Result<Value, Refusal> {
-        let slot = self.slot(name)?;
-        let text = std::fs::read_to_string(slot.folder.join(folder::AUDIT))
-            .map_err(|_| Refusal::not_found(format!("{} has not been audited", slot.name)))?;
-        serde_json::from_str(&text).map_err(|_| Refusal::failed(format!("{} of {} is not JSON", folder::AUDIT, slot.name)))
+        self.slot(name)?.audit()
     }
 
     /// What is served, for clients.
@@ -106,7 +103,7 @@ impl Shelf {
                 "parameters": loaded.model.params().len(),
                 "facts": facts,
                 "attention": loaded.model.blind().is_none(),
-                "audited": slot.folder.join(folder::AUDIT).exists(),
+                "audited": slot.audit().is_ok(),
                 "version": loaded.version,
             })
         };
@@ -127,6 +124,24 @@ impl Shelf {
 impl Slot {
     fn now(&self) -> Arc<Loaded> {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The verdict in the folder. One about other weights than these, as a model has that learnt more since, is none.
+    fn audit(&self) -> Result<Value, Refusal> {
+        let text = std::fs::read_to_string(self.folder.join(folder::AUDIT))
+            .map_err(|_| Refusal::not_found(format!("{} has not been audited", self.name)))?;
+        let audit: Value =
+            serde_json::from_str(&text).map_err(|_| Refusal::failed(format!("{} of {} is not JSON", folder::AUDIT, self.name)))?;
+        let weights = audit["weights"].as_str();
+        let manifest = Manifest::read(&self.folder).ok().flatten().unwrap_or_default();
+        let mut known = manifest.files.iter().filter(|entry| entry.name == folder::WEIGHTS).peekable();
+        if let Some(weights) = weights
+            && known.peek().is_some()
+            && known.all(|entry| entry.sha256 != weights)
+        {
+            return Err(Refusal::not_found(format!("{} has learnt more since it was audited", self.name)));
+        }
+        Ok(audit)
     }
 
     fn refresh(&self, note: &mut impl FnMut(&str)) {

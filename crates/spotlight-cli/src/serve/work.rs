@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
-use spotlight::model::{AnswerOptions, AnyModel, Input};
+use rayon::prelude::*;
+use spotlight::model::seq2seq::{Explore, Transducer};
+use spotlight::model::{AnswerOptions, AnyModel, Input, ToJson};
 use spotlight::text::{Line, TextError};
 
 use super::queue::Job;
@@ -18,6 +20,8 @@ const SLICE_CHARS: usize = 8_192;
 pub enum Question {
     /// Lines, as of a file that `predict` reads.
     Lines(Vec<Result<Line, TextError>>),
+    /// The same, and what is to be done with each answer.
+    Explore(Vec<Result<Line, TextError>>, Vec<Explore>),
     /// What a file would hold, for a task that reads files.
     File(String),
 }
@@ -41,7 +45,7 @@ impl Question {
     /// Texts in it.
     pub fn texts(&self) -> usize {
         match self {
-            Question::Lines(lines) => lines.len(),
+            Question::Lines(lines) | Question::Explore(lines, _) => lines.len(),
             Question::File(_) => 1,
         }
     }
@@ -49,7 +53,7 @@ impl Question {
     /// Roughly, the characters in it.
     pub fn chars(&self) -> usize {
         match self {
-            Question::Lines(lines) => lines.iter().map(size).sum(),
+            Question::Lines(lines) | Question::Explore(lines, _) => lines.iter().map(size).sum(),
             Question::File(content) => content.len(),
         }
     }
@@ -83,6 +87,9 @@ fn compute(batch: &mut [Job]) -> Result<Vec<Vec<String>>, Refusal> {
     let model = loaded.model.as_ref();
     if let Question::File(content) = &first.question {
         return Ok(vec![replies(model, Input::Content(content), &options)?]);
+    }
+    if let Question::Explore(lines, explore) = &first.question {
+        return Ok(vec![explored(first, lines, explore)?]);
     }
     // Whose line is whose.
     let mut lines: Vec<(usize, Result<Line, TextError>)> = Vec::new();
@@ -120,6 +127,22 @@ fn compute(batch: &mut [Job]) -> Result<Vec<Vec<String>>, Refusal> {
         }
     }
     Ok(found)
+}
+
+/// Answers that are played with, each on its own.
+fn explored(job: &Job, lines: &[Result<Line, TextError>], explore: &[Explore]) -> Result<Vec<String>, Refusal> {
+    let refused = |error: spotlight::Error| Refusal::impossible(error.to_string());
+    let model = job.loaded.model.as_any().downcast_ref::<Transducer>().ok_or_else(|| Refusal::failed("not a model that writes"))?;
+    let one = |(line, explore): (&Result<Line, TextError>, &Explore)| {
+        if job.is_dropped() {
+            return Ok(String::new());
+        }
+        match line {
+            Ok(line) => Ok(model.explore_line(line, explore, &job.options).map_err(refused)?.to_json().to_string()),
+            Err(error) => Err(Refusal::impossible(error.to_string())),
+        }
+    };
+    lines.par_iter().zip(explore).map(one).collect()
 }
 
 /// What `predict --json` prints.

@@ -16,6 +16,9 @@ pub fn check(value: &Value, schema: &Value, all: &Value) -> Result<(), String> {
             false => Err(format!("none of several: {fits:?}")),
         };
     }
+    if value.is_null() && schema["nullable"] == true {
+        return Ok(());
+    }
     let right = match schema["type"].as_str() {
         Some("object") => value.is_object(),
         Some("array") => value.is_array(),

@@ -11,12 +11,14 @@ mod beam;
 mod forced;
 mod hypothesis;
 mod options;
+mod trace;
 
 use rayon::prelude::*;
 
 pub use forced::force;
 pub use hypothesis::Hypothesis;
 pub use options::SearchOptions;
+pub use trace::{Fate, Thought, Trace, traced};
 
 use crate::Result;
 use crate::tape::Pool;
@@ -74,7 +76,7 @@ pub fn search(writer: &dyn Writer, requests: &[Request], options: &SearchOptions
         .par_iter()
         .map(|members| {
             let own: Vec<(usize, Request)> = members.iter().map(|&i| (options.first + i, requests[i])).collect();
-            beam::search_batch(writer, &own, options)
+            beam::search_batch(writer, &own, options, None)
         })
         .collect::<Result<Vec<_>>>()?;
     Ok(in_original_order(&batches, found.into_iter().flatten()))

@@ -74,17 +74,23 @@ function controls() {
 
 // What an audit found, in its own words.
 async function judge() {
-  const found = await audit(model().name);
-  const text = found?.verdict ?? found?.verdicts ?? null;
-  verdict = text === null ? null : `Audit: ${typeof text === 'string' ? text : Object.entries(text).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join('; ')}`;
+  verdict = null;
+  const now = model();
+  const found = now.audited ? (await audit(now.name))?.verdict : null;
+  if (found && model() === now) verdict = typeof found === 'string' ? `Audit: ${found}` : `Audit: ${found.grade}. ${found.reason ?? ''}`;
   controls();
 }
 
-async function start() {
+// The address, as far as there is such a thing here.
+function believe() {
   restore();
-  ({ models: shelf, limits } = await models());
   if (!shelf.some(model => model.name === state.model)) state.model = shelf[0].name;
-  if (!(state.view in VIEWS)) state.view = 'look';
+  if (!Object.hasOwn(VIEWS, state.view)) state.view = 'look';
+}
+
+async function start() {
+  ({ models: shelf, limits } = await models());
+  believe();
   if (!location.hash) state.text = EXAMPLES[model().task];
   onChange(changes => {
     if ('model' in changes && !location.hash.includes('text=')) change({ text: EXAMPLES[model().task] }, { quiet: true });
@@ -102,12 +108,12 @@ async function start() {
   $('save-png').addEventListener('click', async () => nothing(await save.png()));
   $('save-json').addEventListener('click', () => save.json(shown));
   $('save-page').addEventListener('click', () => save.page());
-  addEventListener('hashchange', () => { restore(); $('text').value = state.text; controls(); draw(); });
+  addEventListener('hashchange', () => { believe(); $('text').value = state.text; controls(); draw(); });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
   controls();
   $('text').value = state.text;
   await draw();
-  if (model().audited) judge();
+  judge();
 }
 
 start().catch(fail);

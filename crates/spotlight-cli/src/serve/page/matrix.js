@@ -8,7 +8,7 @@ const CELL = 30;
 export function matrix(source, output, weights, options = {}) {
   const cell = options.small ? 7 : source.length > 60 ? 16 : CELL;
   const long = list => Math.max(1, ...list.map(unit => [...seen(unit)].length));
-  const left = options.small ? 2 : Math.min(160, 20 + 8 * long(output));
+  const left = options.small ? 2 : Math.min(160, Math.max(66, 20 + 8 * long(output)));
   const top = options.small ? 2 : Math.min(130, 34 + (long(source) > 2 ? 7.5 * Math.min(12, long(source)) : 0));
   const slanted = long(source) > 2;
   const width = left + cell * source.length + 8, height = top + cell * output.length + 8;

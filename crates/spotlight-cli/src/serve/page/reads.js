@@ -19,18 +19,18 @@ export function show(answers) {
 const bars = probabilities => h('div', { class: 'bars' }, Object.entries(probabilities).sort((a, b) => b[1] - a[1]).slice(0, 12)
   .map(([name, p]) => h('div', {}, h('span', {}, name), h('i', { style: `width:${100 * p}%` }), h('span', {}, percent(p)))));
 
-// Units shaded by what a list says of them, as times the mean: 1 is neutral.
-function shaded(tokens, values, name) {
-  const even = 1 / Math.max(1, values.length), most = Math.max(...values, 1e-9);
+// Units shaded by their weights as times uniform: 1 is neutral, more is dark, less is the other colour.
+function shaded(tokens, values) {
+  const times = values.map(weight => weight * values.length), most = Math.max(3, ...times);
   return h('div', { class: 'shaded' }, tokens.map((unit, i) => {
-    const share = values[i] / most;
-    return h('button', { style: `background:${colour(share * 0.9)};color:${inkOn(share * 0.9)}`, title: `${seen(unit)}: ${name} ${values[i].toFixed(4)}, ${(values[i] / even).toFixed(2)} times uniform` }, seen(unit));
+    const share = times[i] >= 1 ? (times[i] - 1) / (most - 1) : (times[i] - 1) * 0.25;
+    return h('button', { style: `background:${colour(share * 0.9)};color:${inkOn(share * 0.9)}`, title: `${seen(unit)}: weight ${values[i].toFixed(4)}, ${times[i].toFixed(2)} times uniform` }, seen(unit));
   }));
 }
 
 const evenness = values => {
   const most = Math.max(...values) * values.length;
-  return most < 1.1 ? `nearly uniform (at most ${most.toFixed(2)} times)` : `colours end at ${Math.max(...values).toFixed(3)}, ${most.toFixed(1)} times uniform`;
+  return most < 1.1 ? `nearly uniform (at most ${most.toFixed(2)} times)` : `times uniform, 1 is neutral; at most ${most.toFixed(1)} times (a weight of ${Math.max(...values).toFixed(3)})`;
 };
 
 function signedStrip(tokens, values) {
@@ -41,14 +41,14 @@ function signedStrip(tokens, values) {
 function label(answer) {
   const names = Object.keys(answer.probabilities), at = names.indexOf(answer.label), weights = answer.attention.length ? mean(answer.attention) : [];
   return [h('h2', {}, 'Label'), h('p', { class: 'answer' }, answer.label), h('p', { class: 'row' }, 'confidence ', h('b', {}, percent(answer.probabilities[answer.label]))), bars(answer.probabilities),
-    weights.length > 0 && [h('h2', {}, 'Attention'), h('p', { class: 'row' }, evenness(weights)), shaded(answer.tokens, weights, 'weight')],
+    weights.length > 0 && [h('h2', {}, 'Attention'), h('p', { class: 'row' }, evenness(weights)), shaded(answer.tokens, weights)],
     answer.contributions && [h('h2', {}, `What each word adds to “${answer.label}”`), signedStrip(answer.tokens, answer.contributions.map(row => row[at]))]];
 }
 
 function match(answer) {
   const [question, reply] = [mean(answer.attention.question), mean(answer.attention.answer)];
   return h('section', { class: 'candidate' }, h('h2', {}, `score ${answer.score.toFixed(4)}`),
-    h('div', { class: 'strip' }, h('span', {}, 'question'), question.length ? shaded(answer.question_tokens, question, 'weight') : h('span', {}, answer.question), h('span', {}, 'answer'), reply.length ? shaded(answer.answer_tokens, reply, 'weight') : h('span', {}, answer.answer)),
+    h('div', { class: 'strip' }, h('span', {}, 'question'), h('div', {}, question.length ? [shaded(answer.question_tokens, question), evenness(question)] : answer.question), h('span', {}, 'answer'), h('div', {}, reply.length ? [shaded(answer.answer_tokens, reply), evenness(reply)] : answer.answer)),
     question.length > 0 && reply.length > 0 && h('details', {}, h('summary', {}, 'each pair of units (product of both weights)'), h('div', { class: 'wide' }, matrix(answer.answer_tokens, answer.question_tokens, question.map(q => reply.map(a => q * a))))));
 }
 

@@ -56,7 +56,7 @@ export function show(model, limit, again, fail) {
   if (!['seq2seq', 'classify'].includes(model.task)) return [h('p', {}, 'Rows are measured for models that write and models that label.')];
   if (found.model !== model.name) Object.assign(found, { model: model.name, rows: [], filter: null });
   const run = content => measure(model, content, limit, again).catch(fail);
-  const pasted = h('textarea', { rows: 3, class: 'pasted', 'aria-label': 'lines of a file', placeholder: model.task === 'seq2seq' ? 'source ⇥ target' : 'text ⇥ label', style: 'width:100%;font:13px var(--mono)' });
+  const pasted = h('textarea', { rows: 3, class: 'pasted', 'aria-label': 'lines of a file', placeholder: model.task === 'seq2seq' ? 'source ⇥ target' : 'text ⇥ label' });
   const file = h('input', { type: 'file', 'aria-label': 'a file', onchange: async () => run(await file.files[0].text()) });
   const counts = new Map();
   found.rows.forEach(row => row.taken.forEach(pair => counts.set(pair, (counts.get(pair) ?? 0) + 1)));

@@ -1,6 +1,6 @@
 // What the page shows. All of it is in the address, so that a link brings it back.
 
-export const state = {
+const fresh = () => ({
   model: null, // its name
   other: '', // the model beside it
   view: 'look',
@@ -11,7 +11,8 @@ export const state = {
   edits: [], // {step, weights}: rows of attention put in by hand
   off: [], // heads switched off
   row: null, // the row that is selected
-};
+});
+export const state = fresh();
 
 const listeners = [];
 export const onChange = listener => listeners.push(listener);
@@ -40,6 +41,7 @@ export function address() {
 // Reads the address. What makes no sense there is left out.
 export function restore() {
   const query = new URLSearchParams(location.hash.slice(1));
+  Object.assign(state, fresh());
   for (const name of ['model', 'other', 'view', 'text', 'variant']) if (query.has(name)) state[name] = query.get(name);
   const number = name => Number.isInteger(Number(query.get(name))) && query.has(name) ? Number(query.get(name)) : null;
   state.beam = Math.max(1, number('beam') ?? 1);

@@ -10,9 +10,13 @@ export function tree(answer) {
   const thoughts = answer.thoughts.slice(0, MOST);
   const children = thoughts.map(() => []), roots = [];
   thoughts.forEach((t, i) => (t.before === null ? roots : children[t.before] ?? []).push(i));
-  // Paths that went on first, then the best of those that did not.
-  const order = list => list.sort((a, b) => (thoughts[a].fate === 'lost') - (thoughts[b].fate === 'lost') || thoughts[b].total - thoughts[a].total)
-    .filter((i, place) => thoughts[i].fate !== 'lost' || place < answer.hypotheses.length + 3);
+  // Paths that went on first, then the best of those that did not, as far as they had a chance.
+  const lost = i => thoughts[i].fate === 'lost';
+  const order = list => {
+    list.sort((a, b) => lost(a) - lost(b) || thoughts[b].total - thoughts[a].total);
+    const gone = list.filter(lost).filter(i => thoughts[i].log_prob > Math.log(0.02)).slice(0, 2);
+    return [...list.filter(i => !lost(i)), ...gone];
+  };
   const best = Math.max(...thoughts.map(t => t.score ?? -Infinity));
   const places = [];
   let line = 0, deepest = 0;

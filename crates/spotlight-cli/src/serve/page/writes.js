@@ -12,7 +12,7 @@ const ALTERNATIVES = 6;
 export async function load(model, text, slot = 'look') {
   const options = { beam: state.beam };
   const plain = predict(model, [text], { options, alternatives: ALTERNATIVES }, `${slot} plain`);
-  const touched = state.force.length || state.edits.length || state.off.length;
+  const touched = state.force.length + state.edits.length + state.off.length > 0;
   const more = { options, force: state.force, edits: state.edits, heads_off: state.off, alternatives: ALTERNATIVES };
   if (state.row !== null) more.step = state.row;
   const now = touched || state.row !== null ? predict(model, [text], more, `${slot} now`) : plain;

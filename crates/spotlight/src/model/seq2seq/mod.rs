@@ -7,6 +7,7 @@
 mod answer;
 pub mod config;
 pub mod data;
+mod explore;
 pub mod learn;
 pub mod net;
 mod task;
@@ -19,6 +20,7 @@ use std::path::Path;
 pub use answer::{Answer, AnswerText};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
+pub use explore::{Edit, Explore, Explored, StepNumbers, TargetScore, ThoughtText};
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
 pub use write::NetWriter;
