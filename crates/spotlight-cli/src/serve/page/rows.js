@@ -65,7 +65,7 @@ export function show(model, limit, again, fail) {
     .sort((a, b) => (found.down ? -1 : 1) * (typeof a[found.sort] === 'string' ? a[found.sort].localeCompare(b[found.sort]) : a[found.sort] - b[found.sort]));
   const by = name => { found.down = found.sort === name ? !found.down : true; found.sort = name; again(); };
   const right = found.rows.filter(row => row.answer === row.gold).length;
-  return [h('h2', {}, 'Rows of a file'), h('p', { class: 'row' }, 'The file stays in this page; its lines go to the model.', file), pasted, h('p', { class: 'row' }, h('button', { class: 'measure', onclick: () => run(pasted.value) }, 'measure these lines')),
+  return [h('h2', {}, 'Rows of a file'), h('p', { class: 'row' }, 'The file is read in this page; its lines go to the model.', file), pasted, h('p', { class: 'row' }, h('button', { class: 'measure', onclick: () => run(pasted.value) }, 'measure these lines')),
     found.rows.length > 0 && [
       h('p', { class: 'row summary' }, `${found.rows.length} of ${found.total} rows, ${right} right (${percent(right / found.rows.length)})`),
       pairs.length > 0 && h('div', { class: 'units confusions' }, pairs.map(([pair, count]) => h('button', { 'aria-pressed': String(found.filter === pair), onclick: () => { found.filter = found.filter === pair ? null : pair; again(); } }, `${pair} `, h('small', {}, String(count))))),
