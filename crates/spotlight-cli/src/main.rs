@@ -16,6 +16,8 @@ mod plot;
 mod predict;
 mod progress;
 mod seeds;
+#[cfg(feature = "serve")]
+mod serve;
 mod settings;
 mod shell;
 mod tasks;
@@ -69,6 +71,9 @@ enum Command {
     Ensemble(ensemble::Ensemble),
     /// List every setting of a recipe: name, default, meaning, how it is chosen
     Settings(settings::Settings),
+    /// Answer over HTTP, with a page to play on
+    #[cfg(feature = "serve")]
+    Serve(serve::Serve),
     /// Small systems that train in about a minute and explain themselves
     Demo(demo::Demo),
     /// Print what a shell needs to complete the command
@@ -94,6 +99,8 @@ fn main() -> ExitCode {
         Command::Plot(command) => command.run(),
         Command::Ensemble(command) => command.run(),
         Command::Settings(command) => command.run(),
+        #[cfg(feature = "serve")]
+        Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(common),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

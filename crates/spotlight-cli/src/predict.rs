@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use anyhow::Result;
 use clap::Args;
-use serde_json::json;
-use spotlight::model::{self, Input};
+use serde_json::{Value, json};
+use spotlight::model::{self, Input, Reply};
 use spotlight::text::{Line, Lines, TextError};
 
 use crate::Common;
@@ -82,9 +82,8 @@ impl Predict {
                 }
             }
             match &reply.answer {
-                None if self.json => say(json!({"error": reply.error.map(|e| e.to_string())}))?,
+                _ if self.json => say(in_json(&reply))?,
                 None => say("")?,
-                Some(answer) if self.json => say(answer.to_json())?,
                 Some(answer) if several => answer.list(number).iter().take(options.n_best.unwrap_or(1)).try_for_each(say)?,
                 Some(answer) => say(answer.text())?,
             }
@@ -97,6 +96,14 @@ impl Predict {
             0 => Ok(()),
             n => anyhow::bail!("{n} of {number} lines could not be read and were answered with nothing"),
         }
+    }
+}
+
+/// What `--json` prints of a reply. The server answers with the same.
+pub fn in_json(reply: &Reply) -> Value {
+    match &reply.answer {
+        Some(answer) => answer.to_json(),
+        None => json!({"error": reply.error.as_ref().map(ToString::to_string)}),
     }
 }
 

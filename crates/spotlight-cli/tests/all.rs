@@ -11,6 +11,12 @@ mod folders;
 mod pictures;
 mod pooling;
 mod resume;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod serve_page;
+#[cfg(feature = "serve")]
+mod serve_security;
 mod settings;
 
 const OWN_PROGRAMS: &[&str] = &["all"];

@@ -75,22 +75,7 @@ impl Search {
 
     /// What was asked for; the model adds its own settings.
     pub fn options(&self, common: &Common) -> Result<AnswerOptions> {
-        if let (Some(n_best), Some(beam), None) = (self.n_best, self.beam, self.sample)
-            && n_best > beam
-        {
-            return Err(WrongUsage(format!("--n-best {n_best} needs --beam {n_best} or more")).into());
-        }
-        for (name, value) in [("--length-penalty", self.length_penalty), ("--coverage-penalty", self.coverage_penalty)] {
-            if let Some(value) = value.filter(|x| !(x.is_finite() && *x >= 0.0)) {
-                return Err(WrongUsage(format!("{name} {value}: expected a number that is not below 0")).into());
-            }
-        }
-        if let Some(temperature) = self.sample
-            && !(temperature > 0.0 && temperature.is_finite())
-        {
-            return Err(WrongUsage(format!("--sample {temperature}: the temperature must be above 0")).into());
-        }
-        Ok(AnswerOptions {
+        let options = AnswerOptions {
             beam: self.beam.map(usize::from),
             n_best: self.n_best.map(usize::from),
             length_penalty: self.length_penalty,
@@ -102,6 +87,26 @@ impl Search {
             min_length: self.min_length.map_or(0, usize::from),
             copy_unknown: self.copy_unknown,
             ..AnswerOptions::default()
-        })
+        };
+        match problem(&options, |name| format!("--{}", name.replace('_', "-"))) {
+            Some(problem) => Err(WrongUsage(problem).into()),
+            None => Ok(options),
+        }
     }
+}
+
+/// What cannot be in these options, if anything. `written` says how the user writes an option's name.
+pub fn problem(options: &AnswerOptions, written: impl Fn(&str) -> String) -> Option<String> {
+    if let (Some(n_best), Some(beam), None) = (options.n_best, options.beam, options.sample)
+        && n_best > beam
+    {
+        return Some(format!("{} {n_best} needs {} {n_best} or more", written("n_best"), written("beam")));
+    }
+    for (name, value) in [("length_penalty", options.length_penalty), ("coverage_penalty", options.coverage_penalty)] {
+        if let Some(value) = value.filter(|x| !(x.is_finite() && *x >= 0.0)) {
+            return Some(format!("{} {value}: expected a number that is not below 0", written(name)));
+        }
+    }
+    let temperature = options.sample.map(|(temperature, _)| temperature).filter(|t| !(*t > 0.0 && t.is_finite()))?;
+    Some(format!("{} {temperature}: the temperature must be above 0", written("sample")))
 }

@@ -21,6 +21,8 @@ pub enum Input<'a> {
     Text(&'a str),
     /// A file.
     File(&'a Path),
+    /// What a file would hold; it is named `-` in messages. Nothing in it is ever taken for the name of a file.
+    Content(&'a str),
     /// Lines that come one by one, from a terminal or a pipe that is held open: each is answered when it comes. Lines that come together are answered together.
     Live(Receiver<Result<Line, TextError>>),
 }
@@ -89,6 +91,10 @@ impl<'a> Input<'a> {
                 NamedLines { path: "input".into(), lines: Source::There(Box::new(std::iter::once(Ok(line)))) }
             }
             Input::File(path) => NamedLines { path: path.to_path_buf(), lines: Source::There(Box::new(Lines::open(path)?)) },
+            Input::Content(content) => {
+                let lines = Lines::new(content.as_bytes(), "-");
+                NamedLines { path: "-".into(), lines: Source::There(Box::new(lines)) }
+            }
             Input::Live(lines) => NamedLines { path: "-".into(), lines: Source::Live(lines) },
         })
     }
@@ -114,7 +120,9 @@ impl<'a> Input<'a> {
         match self {
             Input::Text(name) => Ok(Path::new(*name)),
             Input::File(path) => Ok(path),
-            Input::Live(_) => Err(Error::Value { what: "the input".into(), got: "a stream".into(), expected: "a file with a name".into() }),
+            Input::Live(_) | Input::Content(_) => {
+                Err(Error::Value { what: "the input".into(), got: "a stream".into(), expected: "a file with a name".into() })
+            }
         }
     }
 }

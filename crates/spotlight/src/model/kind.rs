@@ -2,6 +2,7 @@
 //!
 //! [`Model`] is what a task writes down once; [`AnyModel`] is the same without the types, for whoever opens a folder and does not ask what is in it.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -181,6 +182,9 @@ pub trait AnyModel: Send + Sync {
     /// Answers to everything in the input, in its order unless the task ranks them.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
+    /// As its own type, for what only one task can do.
+    fn as_any(&self) -> &dyn Any;
+
     /// How well it does on a file of examples; `note` hears what was left out of it.
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores>;
 
@@ -207,6 +211,10 @@ impl<M: Model> AnyModel for M {
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         Model::answers(self, input, options)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores> {

@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::hypothesis::Tree;
+use super::trace::{Fate, Trace};
 use super::{Hypothesis, Lexicon, Request, SearchOptions, Stepped, Writer};
 use crate::Result;
 use crate::tape::Pool;
@@ -23,12 +24,19 @@ struct Live {
     row: usize,
     /// Where it stands in the lexicon, if there is one.
     node: usize,
+    /// Its last unit among what was thought of, if that is noted.
+    thought: Option<usize>,
     /// Where its draws come from, if it is drawn.
     random: Option<ChaCha8Rng>,
 }
 
-/// `requests`: each with its number among all that are asked for.
-pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], options: &SearchOptions) -> Result<Vec<Vec<Hypothesis>>> {
+/// `requests`: each with its number among all that are asked for. What is thought of on the way is noted in `trace`.
+pub(super) fn search_batch(
+    writer: &dyn Writer,
+    requests: &[(usize, Request)],
+    options: &SearchOptions,
+    mut trace: Option<&mut Trace>,
+) -> Result<Vec<Vec<Hypothesis>>> {
     let mut finished: Vec<Vec<Hypothesis>> = vec![Vec::new(); requests.len()];
     let mut live = begin(requests, options, &mut finished);
     if live.is_empty() {
@@ -64,10 +72,18 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
             let request = &requests[item].1;
             let length = live[own.start].length;
             let chosen: Vec<(usize, u32)> = match (request.prefix.get(length), options.sample) {
-                (Some(&unit), _) => own.map(|row| (row, unit)).collect(),
-                (None, Some((temperature, _))) => own.map(|row| (row, drawn(&mut live[row], log_probs(&step, row), temperature))).collect(),
-                (None, None) => best(own, &live, &step, options.beam.saturating_sub(finished[item].len())),
+                (Some(&unit), _) => own.clone().map(|row| (row, unit)).collect(),
+                (None, Some((temperature, _))) => {
+                    own.clone().map(|row| (row, drawn(&mut live[row], log_probs(&step, row), temperature))).collect()
+                }
+                (None, None) => best(own.clone(), &live, &step, options.beam.saturating_sub(finished[item].len())),
             };
+            if let Some(trace) = &mut trace {
+                for row in own.clone() {
+                    let chosen: Vec<u32> = chosen.iter().filter(|(of, _)| *of == row).map(|(_, unit)| *unit).collect();
+                    trace.note(live[row].thought, live[row].log_prob, log_probs(&step, row), &chosen);
+                }
+            }
             let longest = length + 1 >= options.longest(request.source.len()).max(request.prefix.len() + 1);
             for (row, unit) in chosen {
                 let before = &live[row];
@@ -77,12 +93,32 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
                     END => before.link,
                     _ => Some(tree.add(before.link, unit, log_prob, &step, weights[row].clone())),
                 };
-                if unit == END || longest {
-                    finished[item].push(tree.hypothesis(link, total).ranked(options, request.source.len()));
+                let fate = if unit == END {
+                    Fate::Ended
+                } else if longest {
+                    Fate::Longest
                 } else {
-                    // Who leaves the lexicon comes to no node of it.
-                    let node = options.lexicon.as_ref().map_or(0, |lexicon| lexicon.go(before.node, unit).unwrap_or(usize::MAX));
-                    going.push(Live { item, link, length: length + 1, log_prob: total, row, node, random: before.random.clone() });
+                    Fate::Kept
+                };
+                let hypothesis = (fate != Fate::Kept).then(|| tree.hypothesis(link, total).ranked(options, request.source.len()));
+                let score = hypothesis.as_ref().map(|hypothesis| hypothesis.score);
+                let thought = trace.as_mut().and_then(|trace| trace.settle(before.thought, unit, fate, score));
+                match hypothesis {
+                    Some(hypothesis) => finished[item].push(hypothesis),
+                    None => {
+                        // Who leaves the lexicon comes to no node of it.
+                        let node = options.lexicon.as_ref().map_or(0, |lexicon| lexicon.go(before.node, unit).unwrap_or(usize::MAX));
+                        going.push(Live {
+                            item,
+                            link,
+                            length: length + 1,
+                            log_prob: total,
+                            row,
+                            node,
+                            thought,
+                            random: before.random.clone(),
+                        })
+                    }
                 }
             }
         }
@@ -111,7 +147,7 @@ fn begin(requests: &[(usize, Request)], options: &SearchOptions, finished: &mut 
                 generator.set_stream((*number as u64) << 16 | draw as u64);
                 generator
             });
-            live.push(Live { item, link: None, length: 0, log_prob: 0.0, row, node: Lexicon::ROOT, random });
+            live.push(Live { item, link: None, length: 0, log_prob: 0.0, row, node: Lexicon::ROOT, thought: None, random });
         }
         row += 1;
     }

@@ -13,6 +13,7 @@ mod hypothesis;
 mod lexicon;
 mod options;
 mod together;
+mod trace;
 
 use rayon::prelude::*;
 
@@ -21,6 +22,7 @@ pub use hypothesis::Hypothesis;
 pub use lexicon::Lexicon;
 pub use options::SearchOptions;
 pub use together::Together;
+pub use trace::{Fate, Thought, Trace, traced};
 
 use crate::Result;
 use crate::tape::Pool;
@@ -78,7 +80,7 @@ pub fn search(writer: &dyn Writer, requests: &[Request], options: &SearchOptions
         .par_iter()
         .map(|members| {
             let own: Vec<(usize, Request)> = members.iter().map(|&i| (options.first + i, requests[i])).collect();
-            beam::search_batch(writer, &own, options)
+            beam::search_batch(writer, &own, options, None)
         })
         .collect::<Result<Vec<_>>>()?;
     Ok(in_original_order(&batches, found.into_iter().flatten()))

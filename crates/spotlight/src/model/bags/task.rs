@@ -145,7 +145,10 @@ impl Model for BagModel {
 
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        let read = Self::read(input.file()?, &self.config)?;
+        let read = match input {
+            Input::Content(content) => Table::new(content.as_bytes(), "-", &self.config.data.format).bags(self.config.data.columns())?,
+            named => Self::read(named.file()?, &self.config)?,
+        };
         Ok(noted(self.answer(&read.examples)?, read.notes.iter().map(ToString::to_string).collect()))
     }
 

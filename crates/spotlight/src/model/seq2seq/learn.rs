@@ -76,7 +76,7 @@ impl Seq2SeqLearner {
     /// The text of each answer and the logarithm of its probability.
     fn greedy(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(String, f64)>> {
         let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
-        let found = search(&NetWriter { net: &self.net, params }, &requests, &self.search)?;
+        let found = search(&NetWriter::new(&self.net, params), &requests, &self.search)?;
         Ok(found.iter().map(|h| h.first().map(|h| (self.target.decode(&h.ids), h.log_prob)).unwrap_or_default()).collect())
     }
 

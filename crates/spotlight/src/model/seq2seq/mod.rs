@@ -8,6 +8,7 @@ mod answer;
 mod baseline;
 pub mod config;
 pub mod data;
+mod explore;
 pub mod learn;
 pub mod net;
 mod task;
@@ -20,6 +21,7 @@ use std::path::Path;
 pub use answer::{Answer, AnswerText};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
+pub use explore::{Edit, Explore, Explored, StepNumbers, TargetScore, ThoughtText};
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
 pub use write::NetWriter;
@@ -112,7 +114,7 @@ impl Transducer {
 
     /// What a search drives.
     pub fn writer(&self) -> NetWriter<'_> {
-        NetWriter { net: &self.net, params: &self.params }
+        NetWriter::new(&self.net, &self.params)
     }
 
     /// The same, of all members of an ensemble.
