@@ -108,6 +108,8 @@ pub struct AnswerOptions {
     pub sample: Option<(f64, u64)>,
     /// Whether unknown units are copied from where the attention points.
     pub copy_unknown: bool,
+    /// Whether nobody wants to know where the model looked, so that it need not be found out.
+    pub blind: bool,
     /// Whether answers keep the order of the input where the task would rank them.
     pub unranked: bool,
 }

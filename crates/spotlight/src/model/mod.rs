@@ -26,6 +26,7 @@ pub mod teach;
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod transformer;
 pub mod units;
 
 pub use answer::{Answer, Drawing, ToJson};
@@ -33,6 +34,7 @@ pub use ask::{AnswerOptions, Input, Replies, Reply};
 pub use attention::AttentionSection;
 pub use kind::{AnyModel, Chosen, Model, Settings};
 pub use task::{Task, open};
+pub use transformer::TransformerSection;
 pub use units::UnitSection;
 
 pub use crate::folder;

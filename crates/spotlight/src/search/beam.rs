@@ -37,6 +37,7 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
     let pool = Pool::new();
     let mut session = writer.begin(&read, options.width(), &pool)?;
     let mut tree = Tree::default();
+    let limit = writer.longest().unwrap_or(usize::MAX);
     while !live.is_empty() {
         let rows: Vec<usize> = live.iter().map(|l| l.row).collect();
         let last: Vec<u32> = live.iter().map(|l| l.link.map_or(START, |link| tree.unit(link))).collect();
@@ -59,7 +60,8 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
                 (None, Some((temperature, _))) => own.map(|row| (row, drawn(&mut live[row], log_probs(&step, row), temperature))).collect(),
                 (None, None) => best(own, &live, &step, options.beam.saturating_sub(finished[item].len())),
             };
-            let longest = length + 1 >= options.longest(request.source.len()).max(request.prefix.len() + 1);
+            let most = options.longest(request.source.len()).max(request.prefix.len() + 1).min(limit);
+            let longest = length + 1 >= most;
             for (row, unit) in chosen {
                 let before = &live[row];
                 let log_prob = log_probs(&step, row)[unit as usize];

@@ -17,12 +17,22 @@ pub struct SearchOptions {
     pub sample: Option<(f64, u64)>,
     /// The number of the first source among all that are asked for, so that no two of them are drawn alike.
     pub first: usize,
+    /// Whether somebody wants to know where the model looked. If not, and if that costs something, answers come without attention.
+    pub look: bool,
 }
 
 impl SearchOptions {
     /// Greedy search without penalties.
-    pub const GREEDY: SearchOptions =
-        SearchOptions { beam: 1, n_best: 1, length_penalty: 0.0, coverage_penalty: 0.0, max_ratio: 1.0, sample: None, first: 0 };
+    pub const GREEDY: SearchOptions = SearchOptions {
+        beam: 1,
+        n_best: 1,
+        length_penalty: 0.0,
+        coverage_penalty: 0.0,
+        max_ratio: 1.0,
+        sample: None,
+        first: 0,
+        look: true,
+    };
 
     /// Hypotheses of each source at a time.
     pub(super) fn width(&self) -> usize {

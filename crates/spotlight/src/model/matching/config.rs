@@ -8,7 +8,7 @@ use crate::config::ConfigError;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 use crate::model::pooling::PoolingKind;
-use crate::model::{AttentionSection, UnitSection, check_format, need};
+use crate::model::{AttentionSection, TransformerSection, UnitSection, check_format, need};
 use crate::text::UnitKind;
 use crate::text::read::TableFormat;
 use crate::train::TrainSettings;
@@ -28,6 +28,8 @@ pub struct Config {
     pub model: Model,
     /// `[attention]`: how a text becomes one row.
     pub attention: AttentionSection,
+    /// `[transformer]`: the layers of the encoder, if it is one.
+    pub transformer: TransformerSection,
     /// `[asked]`: how the pooled question asks the answer. Without a score the answer is pooled like the question.
     pub asked: AttentionSection,
     /// `[train]`
@@ -108,6 +110,7 @@ impl Default for Config {
                 overlap: true,
             },
             attention: AttentionSection::new(ScoreKind::Linear),
+            transformer: TransformerSection::default(),
             asked: AttentionSection::none(),
             train: TrainSettings { metric: "map".into(), epochs: 20, patience: 5, ..TrainSettings::default() },
         }
@@ -120,7 +123,7 @@ impl Config {
         self.train.check()?;
         check_format(&self.data.format)?;
         let m = &self.model;
-        m.encoder.check()?;
+        m.encoder.check(&self.transformer)?;
         let width = self.width();
         m.pooling.check(&self.attention, width, true)?;
         if let Some(asked) = self.asked() {

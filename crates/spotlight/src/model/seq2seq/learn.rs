@@ -53,7 +53,7 @@ impl Seq2SeqLearner {
         let guesses = {
             let blind = Tape::new(tape.params());
             let encoded = self.net.encode(&blind, &batch.source, &batch.source_axis)?;
-            let decoded = self.net.decode(&blind, &encoded, &batch.inputs, &batch.target_axis)?;
+            let decoded = self.net.decode(&blind, &encoded, &batch.inputs, &batch.target_axis, false)?;
             let logits = self.net.logits(&blind, decoded.readout)?;
             let units = blind.shape(logits).1;
             let best = |row: &[T]| (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best }) as u32;
@@ -72,7 +72,7 @@ impl Seq2SeqLearner {
 
     fn batch_loss<T: Float>(&self, tape: &Tape<T>, batch: &Batch, smoothing: f64, scale: f64) -> Result<Var> {
         let encoded = self.net.encode(tape, &batch.source, &batch.source_axis)?;
-        let decoded = self.net.decode(tape, &encoded, &batch.inputs, &batch.target_axis)?;
+        let decoded = self.net.decode(tape, &encoded, &batch.inputs, &batch.target_axis, false)?;
         let loss = self.net.cross_entropy(tape, decoded.readout, &batch.targets, smoothing, scale)?;
         match decoded.coverage_penalty {
             Some(penalty) if tape.is_training() && self.coverage > 0.0 => tape.add(loss, tape.scale(penalty, self.coverage * scale)),
@@ -124,7 +124,7 @@ impl Learner for Seq2SeqLearner {
         let targets: usize = examples.iter().map(|e| e.target.len()).sum();
         let mut measures = vec![Measure::falling("loss", losses.iter().sum::<f64>() / targets.max(1) as f64)];
         let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
-        let found = search(&NetWriter { net: &self.net, params }, &requests, &self.search)?;
+        let found = search(&NetWriter { net: &self.net, params, look: self.search.coverage_penalty > 0.0 }, &requests, &self.search)?;
         let texts: Vec<String> = found.iter().map(|h| h.first().map(|h| self.target.decode(&h.ids)).unwrap_or_default()).collect();
         measures.extend(text_measures(examples, &texts, self.target.kind())?);
         Ok(measures)

@@ -8,10 +8,13 @@ mod answer;
 pub mod config;
 pub mod data;
 pub mod learn;
+mod limits;
 pub mod net;
 mod task;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transformer_tests;
 pub mod write;
 
 use std::path::Path;
@@ -64,7 +67,7 @@ impl Transducer {
 
     fn with_vocabularies(config: Config, vocabularies: Vocabularies, mut params: Params<f32>) -> Result<Self> {
         let (source, target) = vocabularies.sizes();
-        let net = Net::new(&mut params, &config, source, target)?;
+        let net = Net::new(&mut params, &config, source, target, vocabularies.first_feature())?;
         Ok(Transducer { config, vocabularies, net, params })
     }
 
@@ -98,7 +101,7 @@ impl Transducer {
 
     /// What a search drives.
     pub fn writer(&self) -> NetWriter<'_> {
-        NetWriter { net: &self.net, params: &self.params }
+        NetWriter { net: &self.net, params: &self.params, look: true }
     }
 
     /// The usual search of this model.
@@ -111,7 +114,9 @@ impl Transducer {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
         let requests: Vec<Request> = ids.iter().map(|ids| Request::new(ids)).collect();
-        let found = search(&self.writer(), &requests, options)?;
+        // Weights are also needed to know what is covered, and what to copy.
+        let look = options.look || options.coverage_penalty > 0.0 || copy_unknown;
+        let found = search(&NetWriter { look, ..self.writer() }, &requests, options)?;
         Ok(sources
             .iter()
             .zip(&units)

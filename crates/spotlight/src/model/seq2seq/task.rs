@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::config::Architecture;
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::Result;
+use crate::config::resolve;
 use crate::metrics::{self, Report, Segments, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
@@ -13,7 +15,7 @@ use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, Table, ThirdColumn, source_of};
-use crate::text::{Pair, UnitKind};
+use crate::text::{Line, Pair, UnitKind};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -45,6 +47,7 @@ impl Transducer {
             length_penalty: options.length_penalty.unwrap_or(own.length_penalty),
             coverage_penalty: options.coverage_penalty.unwrap_or(own.coverage_penalty),
             sample: options.sample,
+            look: !options.blind,
             ..own
         }
     }
@@ -52,6 +55,30 @@ impl Transducer {
     fn answer_sources(&self, sources: &[Source], search: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
         let borrowed: Vec<(&str, Option<&str>)> = sources.iter().map(|(s, f)| (s.as_str(), f.as_deref())).collect();
         self.answer(&borrowed, search, copy_unknown)
+    }
+}
+
+/// The network in a few words.
+fn network(config: &Config) -> String {
+    let m = &config.model;
+    let recurrent = || format!("{} {}", written(m.cell), m.hidden);
+    let layers = |layers: usize| format!("{layers} layer{} of {}", if layers == 1 { "" } else { "s" }, m.hidden);
+    let heads = format!("{} head{}", config.transformer.heads, if config.transformer.heads == 1 { "" } else { "s" });
+    let attention = match config.score() {
+        None => "without attention".to_string(),
+        Some(score) => format!("with {} attention", score.name()),
+    };
+    match m.architecture {
+        Architecture::Recurrent => format!("{} {attention}", recurrent()),
+        Architecture::Transformer => {
+            format!("Transformer with {} encoder and {} decoder layers of {}, {heads}", m.encoder_layers, m.decoder_layers, m.hidden)
+        }
+        Architecture::RecurrentTransformer => {
+            format!("{} encoder, Transformer decoder with {}, {heads}", recurrent(), layers(m.decoder_layers))
+        }
+        Architecture::TransformerRecurrent => {
+            format!("Transformer encoder with {}, {heads}; {} decoder {attention}", layers(m.encoder_layers), recurrent())
+        }
     }
 }
 
@@ -72,8 +99,19 @@ impl Model for Transducer {
         format!("{}\t{}", row.source, row.features.as_deref().unwrap_or_default())
     }
 
-    fn choose(rows: &[Pair], _: &[String]) -> Result<Chosen<Config>> {
-        let mut config = Config::default();
+    fn defaults(given: &Config) -> Config {
+        match given.model.architecture {
+            Architecture::Recurrent => Config::default(),
+            architecture => {
+                let mut config = Config::transformer();
+                config.model.architecture = architecture;
+                config
+            }
+        }
+    }
+
+    fn choose(rows: &[Pair], changes: &[String]) -> Result<Chosen<Config>> {
+        let mut config = Self::defaults(&resolve(&Config::default(), "", changes)?);
         let [source, target] = [guess_units(rows.iter().map(|p| &p.source)), guess_units(rows.iter().map(|p| &p.target))];
         let mut notes = vec![format!("source units: {}", source.reason), format!("target units: {}", target.reason)];
         config.source = source.settings.into();
@@ -87,11 +125,13 @@ impl Model for Transducer {
         }
         config.choose_sizes(rows);
         let (m, t) = (&config.model, &config.train);
+        let sizes = match m.architecture {
+            Architecture::Recurrent => format!("embedding {}, hidden {}", m.embedding, m.hidden),
+            _ => format!("{} and {} layers of {}", m.encoder_layers, m.decoder_layers, m.hidden),
+        };
         notes.push(format!(
-            "chosen for {} pairs: embedding {}, hidden {}, dropout {}, {} epochs in batches of {} positions",
+            "chosen for {} pairs: {sizes}, dropout {}, {} epochs in batches of {} positions",
             grouped(rows.len()),
-            m.embedding,
-            m.hidden,
             m.dropout,
             t.epochs,
             grouped(t.batch)
@@ -128,7 +168,9 @@ impl Model for Transducer {
     }
 
     fn examples(&self, rows: &[Pair]) -> Result<Vec<Example>> {
-        Ok(self.examples(rows))
+        let examples = self.examples(rows);
+        self.check_lengths(&examples)?;
+        Ok(examples)
     }
 
     fn identity(&self, row: &Pair) -> Vec<Vec<u8>> {
@@ -146,11 +188,6 @@ impl Model for Transducer {
 
     fn outline(&self, train: &[Pair], dev: &[Pair]) -> Result<Outline> {
         let (sources, targets) = self.vocabularies.sizes();
-        let m = &self.config.model;
-        let attention = match self.config.score() {
-            None => "without attention".to_string(),
-            Some(score) => format!("with {} attention", score.name()),
-        };
         Ok(Outline {
             data: format!(
                 "{} training and {} development pairs; {} source units ({}), {} target units ({})",
@@ -161,7 +198,7 @@ impl Model for Transducer {
                 grouped(targets),
                 written(self.config.target.units)
             ),
-            network: format!("{} {} {attention}", written(m.cell), m.hidden),
+            network: network(&self.config),
             baseline: None,
         })
     }
@@ -172,12 +209,17 @@ impl Model for Transducer {
     }
 
     fn blind(&self) -> Option<String> {
-        self.config.score().is_none().then(|| "the model has no attention to look at (attention.score = \"none\")".into())
+        let blind = !self.config.model.architecture.writes_by_attention() && self.config.score().is_none();
+        blind.then(|| "the model has no attention to look at (attention.score = \"none\")".into())
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         let (search, copy) = (self.search_as(options), options.copy_unknown);
-        let ask = |path: &Path, line: &_| source_of(path, line, self.config.data.features).map(|s| (s.source, s.features));
+        let ask = |path: &Path, line: &Line| {
+            let read = source_of(path, line, self.config.data.features)?;
+            self.check_source(path, line, &read.source, read.features.as_deref())?;
+            Ok((read.source, read.features))
+        };
         let answer = move |sources: &[Source], before| {
             // Draws go on where the lines before have left off.
             self.answer_sources(sources, &SearchOptions { first: before, ..search.clone() }, copy)
@@ -188,7 +230,8 @@ impl Model for Transducer {
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.
     fn scores(&self, rows: &[Pair], options: &AnswerOptions) -> Result<Scores> {
         let sources: Vec<Source> = rows.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
-        let answers = self.answer_sources(&sources, &self.search_as(options), options.copy_unknown)?;
+        let search = SearchOptions { look: false, ..self.search_as(options) };
+        let answers = self.answer_sources(&sources, &search, options.copy_unknown)?;
         let texts: Vec<&str> = answers.iter().map(|a| a.hypotheses.first().map_or("", |h| h.text.as_str())).collect();
         let examples = self.examples(rows);
         let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
