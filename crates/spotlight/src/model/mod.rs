@@ -29,7 +29,7 @@ mod tests;
 pub mod transformer;
 pub mod units;
 
-pub use answer::{Answer, Drawing, ToJson};
+pub use answer::{Answer, Drawing, Layers, ToJson, View};
 pub use ask::{AnswerOptions, Input, Replies, Reply};
 pub use attention::AttentionSection;
 pub use kind::{AnyModel, Chosen, Model, Settings};

@@ -53,7 +53,14 @@ fn answers_as_json_to_the_byte() {
         attention: vec![vec![0.75, 0.25]],
         heads,
     };
-    let text = |heads| AnswerText { text: "é".into(), tokens: vec!["é".into()], words: vec![0], hypothesis: hypothesis(heads) };
+    let text = |heads| AnswerText {
+        text: "é".into(),
+        tokens: vec!["é".into()],
+        words: vec![0],
+        hypothesis: hypothesis(heads),
+        stacked: false,
+        inside: None,
+    };
     let answer = |heads| seq2seq::Answer {
         source: "a\"b".into(),
         source_tokens: vec!["a".into(), "\"b".into()],
@@ -253,7 +260,7 @@ fn drawings_of_one_head_and_of_images() {
         attention: vec![vec![1.0, 0.0], vec![0.0, 1.0]],
         rows: vec![vec![3.0, 5.0], vec![4.0, 6.0]],
     };
-    let drawn = |head, image| match answer.pictures(&Drawing { head, image, words: false }).remove(0) {
+    let drawn = |head, image| match answer.pictures(&Drawing { head, image, ..Drawing::default() }).remove(0) {
         Picture::Bag(bag) => bag,
         other => panic!("{other:?}"),
     };

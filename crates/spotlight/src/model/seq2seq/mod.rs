@@ -7,6 +7,7 @@
 mod answer;
 pub mod config;
 pub mod data;
+mod inside;
 pub mod learn;
 mod limits;
 pub mod net;
@@ -22,6 +23,7 @@ use std::path::Path;
 pub use answer::{Answer, AnswerText};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
+pub use inside::Inside;
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
 pub use write::NetWriter;
@@ -163,6 +165,8 @@ impl Transducer {
                     tokens: h.ids.iter().map(|&id| v.target.text(id).map_or_else(|| v.target.display(id), str::to_string)).collect(),
                     words: v.target.word_of(&h.ids),
                     hypothesis: h,
+                    stacked: self.config.model.architecture.writes_by_attention(),
+                    inside: None,
                 }
             })
             .collect();

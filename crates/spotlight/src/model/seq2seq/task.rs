@@ -33,7 +33,7 @@ impl Settings for Config {
 }
 
 /// A source and its features.
-type Source = (String, Option<String>);
+pub(super) type Source = (String, Option<String>);
 
 impl Transducer {
     /// The model's own way to search, changed by what is asked for.
@@ -214,7 +214,7 @@ impl Model for Transducer {
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
-        let (search, copy) = (self.search_as(options), options.copy_unknown);
+        let (search, copy, layers) = (self.search_as(options), options.copy_unknown, options.layers);
         let ask = |path: &Path, line: &Line| {
             let read = source_of(path, line, self.config.data.features)?;
             self.check_source(path, line, &read.source, read.features.as_deref())?;
@@ -222,7 +222,11 @@ impl Model for Transducer {
         };
         let answer = move |sources: &[Source], before| {
             // Draws go on where the lines before have left off.
-            self.answer_sources(sources, &SearchOptions { first: before, ..search.clone() }, copy)
+            let mut answers = self.answer_sources(sources, &SearchOptions { first: before, ..search.clone() }, copy)?;
+            if layers {
+                self.look_inside(sources, &mut answers)?;
+            }
+            Ok(answers)
         };
         Ok(line_by_line(input.lines()?, true, ask, answer))
     }

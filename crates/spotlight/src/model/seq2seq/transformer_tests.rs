@@ -164,3 +164,130 @@ fn settings_of_the_other_architecture_are_refused_by_name() {
     assert!(error(&[transformer, "model.input_feeding=true"]).starts_with("`model.input_feeding`"));
     assert!(error(&[transformer, "transformer.heads=3"]).starts_with("`transformer.heads`: must be a divisor of model.hidden = 4"));
 }
+
+#[test]
+fn weights_that_would_not_fit_are_refused_before_they_are_allocated() {
+    let model = Transducer::new(config(&["model.architecture=transformer", "transformer.heads=4"]), &[pair("ab", "ba", 1)]).unwrap();
+    let ids = vec![3; 1_000_000];
+    let tape = Tape::new(&model.params);
+    // 4 heads of a million times a million weights.
+    let error = model.net.read(&tape, &ids, &Axis::new([ids.len()]), true).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the memory for the attention weights of a sequence of 1000000 positions is 32 TB, but must be at most"),
+        "{error}"
+    );
+}
+
+#[test]
+fn nothing_to_read_nothing_to_write_and_one_position() {
+    for changes in TRANSFORMERS {
+        let pairs = [pair("", "", 1), pair("a", "", 2), pair("", "b", 3), pair("a", "b", 4)];
+        let model = Transducer::new(config(changes), &pairs).unwrap();
+        let examples = model.examples(&pairs);
+        let loss = model.learner().mean_loss(&model.params, &examples.iter().collect::<Vec<_>>()).unwrap();
+        assert!(loss.is_finite(), "{changes:?}");
+        let answers = model.answer(&[("", None), ("a", None)], &model.search_options(), false).unwrap();
+        assert!(answers[0].hypotheses[0].hypothesis.ids.is_empty());
+        assert!(answers[1].hypotheses[0].hypothesis.log_prob.is_finite());
+    }
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_stops_the_run() {
+    let error = |architecture: &str| {
+        let pairs = [pair("ab", "ba", 1), pair("cd", "dc", 2)];
+        let mut model = Transducer::new(config(&[architecture]), &pairs).unwrap();
+        model.params.flat_mut().iter_mut().for_each(|x| *x = f32::NAN);
+        let place = tempfile::tempdir().unwrap();
+        let folder = folder::claim(place.path(), false).unwrap().begin(|_| Ok(())).unwrap();
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let settings = model.config.train.clone();
+        let run = crate::train::Run {
+            folder: &folder,
+            settings: &settings,
+            seed: 1,
+            fingerprint: String::new(),
+            checkpoint_every: crate::train::run::CHECKPOINT_EVERY,
+            stop: &stop,
+        };
+        let (learner, examples) = (model.learner(), model.examples(&pairs));
+        run.train(&learner, &mut model.params, &examples, &examples, &mut Nobody).unwrap_err().to_string()
+    };
+    assert_eq!(error("model.architecture=transformer"), error("model.architecture=recurrent"));
+}
+
+struct Nobody;
+
+impl crate::train::Watch for Nobody {
+    fn tick(&mut self, _: crate::train::Tick) {}
+    fn evaluated(&mut self, _: &crate::train::Evaluation) {}
+}
+
+/// The attention of all layers of an answer.
+fn inside(model: &Transducer, source: &str) -> (Answer, Inside) {
+    let answer = model.answer(&[(source, None)], &model.search_options(), false).unwrap().remove(0);
+    let ids = model.vocabularies.source.ids(source);
+    let inside = Inside::of(&model.net, &model.params, &ids, &answer.hypotheses[0].hypothesis.ids).unwrap();
+    (answer, inside)
+}
+
+#[test]
+fn what_is_seen_of_the_layers_is_what_the_search_used() {
+    let model = reverser(&[&LEARNER[..], &["model.encoder_layers=2", "model.decoder_layers=2"]].concat());
+    let (answer, inside) = inside(&model, "abca");
+    let h = &answer.hypotheses[0].hypothesis;
+    assert_eq!(inside.layers(), crate::model::Layers { encoder: 2, decoder: 2, heads: 2 });
+    assert_eq!(h.heads.len(), 4);
+    for (layer, heads) in inside.cross.iter().enumerate() {
+        for (head, weights) in heads.iter().enumerate() {
+            assert_eq!((weights.len(), weights[0].len()), (h.ids.len(), 4));
+            for (row, searched) in weights.iter().zip(&h.heads[layer * 2 + head]) {
+                assert!(row.iter().zip(searched).all(|(a, b)| (a - b).abs() < 1e-5), "layer {layer}, head {head}");
+            }
+        }
+    }
+    // Nobody looks ahead, and all that is there is looked at.
+    for weights in inside.decoder.iter().flatten() {
+        for (i, row) in weights.iter().enumerate() {
+            assert!(row[i + 1..].iter().all(|&w| w == 0.0));
+            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        }
+    }
+    // A rollout mixes positions, and loses nothing on the way.
+    let rollout = inside.rollout();
+    assert!(rollout.iter().all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-5));
+    let mean = |layer: usize, i: usize, j: usize| inside.encoder[layer].iter().map(|head| head[i][j]).sum::<f32>() / 2.0;
+    let step = |layer: usize, i: usize, j: usize| 0.5 * (mean(layer, i, j) + f32::from(i == j));
+    let by_hand = (0..4).map(|k| step(1, 2, k) * step(0, k, 1)).sum::<f32>();
+    assert!((rollout[2][1] - by_hand).abs() < 1e-6);
+}
+
+#[test]
+fn the_mask_is_drawn_as_such_in_every_form() {
+    use crate::model::{Answer as _, Drawing, View};
+    use crate::view::{Page, Picture, ascii, html, json, svg, terminal};
+    let model = reverser(&LEARNER);
+    let (mut answer, inside) = inside(&model, "abca");
+    answer.hypotheses[0].inside = Some(inside);
+    let drawn = |view, layer, head| answer.pictures(&Drawing { view: Some(view), layer, head, ..Drawing::default() });
+    let page = Page::new(drawn(View::Decoder, Some(0), Some(1))).unwrap();
+    let Picture::Stack(stack) = &page.pictures()[0] else { panic!("not a stack") };
+    assert_eq!((stack.layers.len(), stack.layers[0].panels.len()), (1, 1));
+    assert_eq!(stack.layers[0].panels[0].weights[0], [Some(1.0), None, None, None]);
+    // Six pairs of four positions are ahead: each is one stroke of the pen.
+    assert_eq!(ascii::draw(&page, 80).lines().filter(|line| line.contains('|')).map(|line| line.matches('/').count()).sum::<usize>(), 6);
+    assert!(terminal::draw(&page, 80, terminal::Color::None).contains("//////"));
+    assert_eq!(svg::draw(&page).matches("fill=\"#9ca0aa\"").count(), 6);
+    assert!(json::draw(&page).unwrap().contains("null"));
+    assert!(html::draw(&page).unwrap().contains("stackView"));
+    // All heads: thumbnails with a name each, in the width asked for.
+    let page = Page::new(drawn(View::Cross, None, None)).unwrap();
+    let text = ascii::draw(&page, 60);
+    assert!(text.contains("layer 1, head 1") && text.contains("layer 1, head 2") && text.lines().all(|line| line.len() <= 60), "{text}");
+    assert!(!svg::draw(&page).contains("#9ca0aa"));
+    // The mean of a layer.
+    let Picture::Stack(mean) = &drawn(View::Cross, Some(0), None)[0] else { panic!("not a stack") };
+    let Picture::Stack(heads) = &drawn(View::Cross, None, None)[0] else { panic!("not a stack") };
+    let [one, other] = [0, 1].map(|head| heads.layers[0].panels[head].weights[1][2].unwrap());
+    assert!((mean.layers[0].panels[0].weights[1][2].unwrap() - 0.5 * (one + other)).abs() < 1e-6);
+}
