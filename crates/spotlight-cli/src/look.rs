@@ -97,14 +97,18 @@ impl Look {
         };
         tasks::check_input(model.task(), path)?;
         let head = self.head.map(usize::from);
-        let drawing = self.drawn.drawing(Drawing { words: self.words, head: head.map(|number| number - 1), image: None });
-        let options = AnswerOptions { unranked: true, ..self.answering.options(common, model.task())? };
+        let drawing = self.drawn.drawing(Drawing { words: self.words, head: head.map(|number| number - 1), ..Drawing::default() });
+        let layers = self.drawn.inside.is_wanted();
+        let options = AnswerOptions { unranked: true, layers, ..self.answering.options(common, model.task())? };
         let mut pictures = Vec::new();
         for reply in model.answers(input, &options)? {
             let reply = reply?;
             reply.notes.iter().for_each(|line| note(line));
             let answer = reply.read()?;
-            has_head(answer.heads(), head)?;
+            self.drawn.inside.check(&*answer, &drawing)?;
+            if !layers {
+                has_head(answer.heads(), head)?;
+            }
             pictures.extend(answer.pictures(&drawing));
         }
         self.drawn.pick(pictures, path)

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
-use spotlight::model::{self, Input, Reply};
+use spotlight::model::{self, AnswerOptions, Input, Reply};
 use spotlight::text::{Line, Lines, TextError};
 
 use crate::Common;
@@ -41,7 +41,7 @@ impl Predict {
     pub fn run(&self, common: &Common) -> Result<()> {
         let model = model::open(&self.model)?;
         tasks::check_input(model.task(), &self.file)?;
-        let options = self.answering.options(common, model.task())?;
+        let options = AnswerOptions { blind: !self.json, ..self.answering.options(common, model.task())? };
         let several = options.n_best.is_some_and(|n| n > 1);
         let input = match self.file == Path::new("-") {
             true => Input::Live(live_lines()),

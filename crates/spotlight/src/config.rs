@@ -97,13 +97,14 @@ fn culprit<S: DeserializeOwned>(defaults: &Table, settings: &Table, known: &[Str
 }
 
 /// Settings that stood elsewhere once: their old place, and the new one.
-const MOVED: [(&str, &str); 6] = [
+const MOVED: [(&str, &str); 7] = [
     ("model.attention", "attention.score"),
     ("model.heads", "attention.heads"),
     ("model.alignment", "attention.alignment"),
     ("model.softmax", "attention.softmax"),
     ("model.half_width", "attention.half_width"),
     ("model.asked", "asked.score"),
+    ("model.cell", "model.encoder"),
 ];
 
 /// A recipe of an earlier version, in the words of this one: recipes and models that exist go on working.

@@ -149,6 +149,23 @@ fn available_in(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// Bytes that nobody asks the system about.
+const SMALL: u128 = 1 << 28;
+
+/// An error if `numbers` of this size each, all at once, do not fit into the memory that is [`available`] now; for what depends on an input.
+pub(crate) fn fits(what: impl FnOnce() -> String, numbers: u128, bytes: usize) -> crate::Result<()> {
+    let needed = numbers.saturating_mul(bytes as u128);
+    if needed <= SMALL {
+        return Ok(());
+    }
+    let free = available();
+    if needed <= u128::from(free) {
+        return Ok(());
+    }
+    let expected = format!("at most {}, what is free here: shorten the input", size(free.into()));
+    Err(crate::Error::Value { what: what(), got: size(needed), expected })
+}
+
 /// Bytes as people say them.
 fn size(bytes: u128) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];

@@ -34,6 +34,8 @@ impl Answering {
 pub struct Drawn {
     #[command(flatten)]
     bags: bags::Drawn,
+    #[command(flatten)]
+    pub inside: seq2seq::Inside,
 }
 
 impl Drawn {
@@ -44,7 +46,7 @@ impl Drawn {
 
     /// What the library can do of it, added to what else is asked for.
     pub fn drawing(&self, drawing: Drawing) -> Drawing {
-        Drawing { image: self.bags.image, ..drawing }
+        self.inside.drawing(Drawing { image: self.bags.image, ..drawing })
     }
 
     /// The rest of it: of the pictures of a file, those that were asked for, as they were asked for.

@@ -421,7 +421,7 @@ impl RecurrentDecoder {
         };
         let coverage_penalty = penalties.map(|penalties| tape.sum_all(penalties)).transpose()?;
         let states = run.states[self.config.layers - 1];
-        Ok(DecoderOutput { states, readout, contexts, weights, pairs, coverage_penalty, log_probs })
+        Ok(DecoderOutput { states, readout, contexts, weights, own: Vec::new(), pairs, coverage_penalty, log_probs })
     }
 }
 

@@ -150,6 +150,10 @@ pub struct AnswerOptions {
     pub min_length: usize,
     /// Whether unknown units are copied from where the attention points.
     pub copy_unknown: bool,
+    /// Whether nobody wants to know where the model looked, so that it need not be found out.
+    pub blind: bool,
+    /// Whether all layers of attention are wanted, to be drawn.
+    pub layers: bool,
     /// Whether answers keep the order of the input where the task would rank them.
     pub unranked: bool,
 }

@@ -35,9 +35,10 @@ pub mod teach;
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod transformer;
 pub mod units;
 
-pub use answer::{Answer, Drawing, ToJson};
+pub use answer::{Answer, Drawing, Layers, ToJson, View};
 pub use ask::{AnswerOptions, Input, Replies, Reply};
 pub use attention::AttentionSection;
 pub use calibration::Calibration;
@@ -45,6 +46,7 @@ pub use form::Form;
 pub use kind::{AnyModel, Chosen, Model, Settings};
 pub use reference::Setting;
 pub use task::{Task, open};
+pub use transformer::TransformerSection;
 pub use units::UnitSection;
 
 pub use crate::folder;

@@ -60,6 +60,8 @@ fn answers_as_json_to_the_byte() {
         confidence: None,
         share: None,
         hypothesis: hypothesis(heads),
+        stacked: false,
+        inside: None,
     };
     let answer = |heads| seq2seq::Answer {
         source: "a\"b".into(),
@@ -261,7 +263,7 @@ fn drawings_of_one_head_and_of_images() {
         attention: vec![vec![1.0, 0.0], vec![0.0, 1.0]],
         rows: vec![vec![3.0, 5.0], vec![4.0, 6.0]],
     };
-    let drawn = |head, image| match answer.pictures(&Drawing { head, image, words: false }).remove(0) {
+    let drawn = |head, image| match answer.pictures(&Drawing { head, image, ..Drawing::default() }).remove(0) {
         Picture::Bag(bag) => bag,
         other => panic!("{other:?}"),
     };

@@ -47,6 +47,7 @@ pub(super) fn search_batch(
     let pool = Pool::new();
     let mut session = writer.begin(&read, options.width(), &pool)?;
     let mut tree = Tree::default();
+    let limit = writer.longest().unwrap_or(usize::MAX);
     while !live.is_empty() {
         let rows: Vec<usize> = live.iter().map(|l| l.row).collect();
         let last: Vec<u32> = live.iter().map(|l| l.link.map_or(START, |link| tree.unit(link))).collect();
@@ -84,7 +85,8 @@ pub(super) fn search_batch(
                     trace.note(live[row].thought, live[row].log_prob, log_probs(&step, row), &chosen);
                 }
             }
-            let longest = length + 1 >= options.longest(request.source.len()).max(request.prefix.len() + 1);
+            let most = options.longest(request.source.len()).max(request.prefix.len() + 1).min(limit);
+            let longest = length + 1 >= most;
             for (row, unit) in chosen {
                 let before = &live[row];
                 let log_prob = log_probs(&step, row)[unit as usize];

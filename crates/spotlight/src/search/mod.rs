@@ -35,6 +35,11 @@ const BATCH: usize = 2000;
 pub trait Writer: Sync {
     /// Reads sources, none of them empty, and stands before the first unit of each; up to `width` hypotheses will go on from there. Memory comes from `pool` and goes back to it.
     fn begin<'a>(&'a self, sources: &[&[u32]], width: usize, pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>>;
+
+    /// The most units of an answer, if there is a limit.
+    fn longest(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A search under way.

@@ -25,6 +25,8 @@ pub struct SearchOptions {
     pub sample: Option<(f64, u64)>,
     /// The number of the first source among all that are asked for, so that no two of them are drawn alike.
     pub first: usize,
+    /// Whether somebody wants to know where the model looked. If not, and if that costs something, answers come without attention.
+    pub look: bool,
 }
 
 impl SearchOptions {
@@ -39,6 +41,7 @@ impl SearchOptions {
         lexicon: None,
         sample: None,
         first: 0,
+        look: true,
     };
 
     /// Hypotheses of each source at a time.

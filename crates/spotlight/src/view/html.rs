@@ -5,17 +5,19 @@
 //! output, shaded texts, bags, and a table of the numbers.
 
 use super::label::{shorten, shorten_text};
+use super::stack::HIDDEN;
 use super::{CAVEAT, Error, Page, Picture, Weights, scale, svg};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 const STYLE: &str = include_str!("html/page.css");
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("html/base.js"),
     include_str!("html/numbers.js"),
     include_str!("html/matrix.js"),
     include_str!("html/lines.js"),
     include_str!("html/texts.js"),
+    include_str!("html/stack.js"),
     include_str!("html/main.js"),
 ];
 
@@ -155,6 +157,12 @@ impl Shown {
                 source_mean: it.answer.mean(),
                 output_mean: it.question.mean(),
                 ..Shown::units(&it.answer.tokens, &it.question.tokens, LONGEST_EDGE)
+            },
+            Picture::Stack(it) => Shown {
+                name: shorten_text(&format!("{}: {} → {}", it.view, text(&it.input), text(&it.text)), LONGEST_NAME).text,
+                title: format!("{} → {}", text(&it.input), text(&it.text)),
+                subtitle: if it.is_masked() { format!("{}; grey is {HIDDEN}", it.view) } else { it.view.clone() },
+                ..Shown::units(&it.source, &it.output, LONGEST_EDGE)
             },
             Picture::Bag(it) => Shown {
                 name: shorten_text(&format!("{}: {}", text(&it.id), text(&it.label)), LONGEST_NAME).text,

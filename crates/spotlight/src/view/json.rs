@@ -10,7 +10,7 @@ struct Record<'a> {
     note: &'static str,
 }
 
-/// Writes a page: a line per picture, with its `kind` (`matrix`, `shaded`, `match` or `bag`) and the fields of its structure.
+/// Writes a page: a line per picture, with its `kind` (`matrix`, `shaded`, `match`, `bag` or `stack`) and the fields of its structure.
 pub fn draw(page: &Page) -> Result<String, Error> {
     let line = |picture| serde_json::to_string(&Record { picture, note: CAVEAT }).map_err(Error::Json);
     page.pictures().iter().map(|picture| line(picture).map(|line| line + "\n")).collect()

@@ -2,6 +2,7 @@
 
 use super::picture::{Bag, Images, Match, Matrix, Picture, Shaded, Weighted};
 use super::scale::Scale;
+use super::stack::Stack;
 
 /// Why a page could not be made or drawn.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +68,7 @@ impl Page {
                 Picture::Shaded(shaded) => check.shaded(shaded)?,
                 Picture::Match(matched) => check.matched(matched)?,
                 Picture::Bag(bag) => check.bag(bag)?,
+                Picture::Stack(stack) => check.stack(stack)?,
             }
         }
         Ok(Page { pictures, scale: Scale::default() })
@@ -132,6 +134,16 @@ impl Check {
             Some(images) => self.images(images, bag.rows.len()),
             None => Ok(()),
         }
+    }
+
+    fn stack(&self, stack: &Stack) -> Result<(), Error> {
+        for (layer, panel) in stack.layers.iter().flat_map(|layer| layer.panels.iter().map(move |panel| (layer, panel))) {
+            let what = format!("{} {}", layer.name, panel.name);
+            // A hidden weight is as good as 0 for this.
+            let filled: Vec<Vec<f32>> = panel.weights.iter().map(|row| row.iter().map(|weight| weight.unwrap_or(0.0)).collect()).collect();
+            self.table(&what, &filled, stack.output.len(), stack.source.len())?;
+        }
+        Ok(())
     }
 
     fn images(&self, images: &Images, rows: usize) -> Result<(), Error> {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::stack::Stack;
+
 /// Rows of attention weights. In a [`Matrix`]: output units by source units. Of a text: heads by tokens.
 pub type Weights = Vec<Vec<f32>>;
 
@@ -190,6 +192,8 @@ pub enum Picture {
     Match(Match),
     /// A bag of rows.
     Bag(Bag),
+    /// Layers by heads.
+    Stack(Stack),
 }
 
 impl Picture {
@@ -202,6 +206,7 @@ impl Picture {
             Picture::Shaded(it) => of(&it.text.heads),
             Picture::Match(it) => of(&it.question.heads).max(of(&it.answer.heads)).max(it.cross.as_ref().map_or(0.0, of)),
             Picture::Bag(it) => most(&it.weights),
+            Picture::Stack(it) => it.largest(),
         }
     }
 }
@@ -227,6 +232,12 @@ impl From<Match> for Picture {
 impl From<Bag> for Picture {
     fn from(bag: Bag) -> Self {
         Picture::Bag(bag)
+    }
+}
+
+impl From<Stack> for Picture {
+    fn from(stack: Stack) -> Self {
+        Picture::Stack(stack)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 pub use crate::model::form::Form;
 use crate::model::pooling::PoolingKind;
-use crate::model::{AttentionSection, UnitSection, check_format, need};
+use crate::model::{AttentionSection, TransformerSection, UnitSection, check_format, need};
 use crate::text::read::TableFormat;
 use crate::text::{Question, UnitKind};
 use crate::train::TrainSettings;
@@ -29,6 +29,8 @@ pub struct Config {
     pub model: Model,
     /// `[attention]`: how a text becomes one row.
     pub attention: AttentionSection,
+    /// `[transformer]`: the layers of the encoder, if it is one.
+    pub transformer: TransformerSection,
     /// `[asked]`: how the pooled question asks the answer. Without a score the answer is pooled like the question.
     pub asked: AttentionSection,
     /// `[train]`
@@ -118,6 +120,7 @@ impl Default for Config {
                 overlap: true,
             },
             attention: AttentionSection::new(ScoreKind::Linear),
+            transformer: TransformerSection::default(),
             asked: AttentionSection::none(),
             train: TrainSettings { metric: "map".into(), epochs: 20, patience: 5, ..TrainSettings::default() },
         }
@@ -171,7 +174,7 @@ impl Config {
             return need(!self.wants_steps(), "model.form", problem);
         }
         need(!m.place, "model.place", "goes with model.form = \"evidence\"")?;
-        m.encoder.check()?;
+        m.encoder.check(&self.transformer)?;
         let width = self.width();
         m.pooling.check(&self.attention, width, true)?;
         if let Some(asked) = self.asked() {

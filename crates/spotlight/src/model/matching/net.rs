@@ -13,7 +13,7 @@ use super::evidence::EvidenceNet;
 use crate::Result;
 use crate::attention::{Attention, Question};
 use crate::axis::Axis;
-use crate::model::encoder::{EncoderSection, TextEncoder};
+use crate::model::encoder::TextEncoder;
 use crate::model::pooling::{PooledRows, Pooling};
 use crate::nn::Linear;
 use crate::params::{Init, ParamId, Params};
@@ -82,10 +82,11 @@ pub struct Scored {
 }
 
 impl Tower {
-    fn new<T: Float>(params: &mut Params<T>, name: &str, section: &EncoderSection, dense: usize, units: usize) -> Self {
-        let encoder = TextEncoder::new(params, name, section, units);
+    fn new<T: Float>(params: &mut Params<T>, name: &str, config: &Config, units: usize) -> Result<Self> {
+        let (section, dense) = (&config.model.encoder, config.model.dense);
+        let encoder = TextEncoder::new(params, name, section, &config.transformer, units)?;
         let dense = (dense > 0).then(|| Linear::new(params, &format!("{name}.dense"), encoder.width(), dense));
-        Tower { encoder, dense }
+        Ok(Tower { encoder, dense })
     }
 
     /// States of every unit, and the last state of every text.
@@ -108,10 +109,10 @@ impl TowerNet {
             Towers::Separate => ("question", "answer"),
             Towers::Shared => ("text", "text"),
         };
-        let question = Tower::new(params, question_name, &m.encoder, m.dense, units);
+        let question = Tower::new(params, question_name, config, units)?;
         let question_pooling = Pooling::new(params, &format!("{question_name}.attention"), m.pooling, &config.attention, width)?;
         let answer = match m.towers {
-            Towers::Separate => Tower::new(params, answer_name, &m.encoder, m.dense, units),
+            Towers::Separate => Tower::new(params, answer_name, config, units)?,
             Towers::Shared => question.clone(),
         };
         let answer_pooling = match (config.asked(), m.towers) {

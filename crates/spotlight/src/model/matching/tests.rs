@@ -1,6 +1,7 @@
 use super::config::{Loss, Towers};
 use super::*;
 use crate::attention::ScoreKind;
+use crate::encoder::EncoderName;
 use crate::model::encoder::EncoderSection;
 use crate::model::testing::{check_gradient, fit, pool_by};
 use crate::train::{Learner, Measure};
@@ -55,6 +56,16 @@ fn gradients_are_right_for_every_tower_attention_and_loss() {
         let model = Matcher::new(config, rows).unwrap();
         check_gradient(&model.params, &model.learner(), &model.examples(rows));
     }
+}
+
+#[test]
+fn gradients_are_right_for_towers_of_nothing_but_attention() {
+    let mut config = small();
+    (config.model.encoder.cell, config.transformer.heads, config.transformer.feed_forward) = (EncoderName::Transformer, 3, 2);
+    let rows = &colours()[..6];
+    let model = Matcher::new(config, rows).unwrap();
+    assert!(model.params.find("text.encoder.layers.0.self_attn.in_proj_weight").is_some());
+    check_gradient(&model.params, &model.learner(), &model.examples(rows));
 }
 
 #[test]

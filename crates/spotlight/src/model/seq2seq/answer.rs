@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::Hypothesis;
+use super::{Hypothesis, Inside};
 use crate::model::answer::{self, Drawing};
 use crate::view::{Matrix, Picture, groups};
 
@@ -35,12 +35,17 @@ pub struct AnswerText {
     pub share: Option<f64>,
     /// What the search found.
     pub hypothesis: Hypothesis,
+    /// Whether its weights are of several layers, whose mean is what is drawn.
+    pub stacked: bool,
+    /// The attention of every layer, if it was asked for.
+    pub inside: Option<Inside>,
 }
 
 impl AnswerText {
     /// Heads by units by source units; without heads of their own, the weights are the one head.
     fn heads(&self) -> Vec<Vec<Vec<f32>>> {
         match &self.hypothesis.heads[..] {
+            _ if self.stacked => vec![self.hypothesis.attention.clone()],
             [] => vec![self.hypothesis.attention.clone()],
             heads => heads.to_vec(),
         }
@@ -85,8 +90,15 @@ impl answer::Answer for Answer {
         self.hypotheses.iter().map(|h| h.heads().len()).min().unwrap_or(0)
     }
 
+    fn layers(&self) -> Option<answer::Layers> {
+        self.hypotheses.iter().find_map(|h| h.inside.as_ref()).map(Inside::layers)
+    }
+
     /// A matrix for each hypothesis: its units down the side, the source's across the top.
     fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
+        if let Some(view) = drawing.view {
+            return self.hypotheses.iter().filter_map(|h| Some(self.stack(h, h.inside.as_ref()?, view, drawing).into())).collect();
+        }
         self.matrices(drawing).into_iter().map(Picture::from).collect()
     }
 }

@@ -69,6 +69,11 @@ impl Vocabularies {
         (self.source.len() + self.features.as_ref().map_or(0, Features::len), self.target.len())
     }
 
+    /// The number of the first feature among the source's units, if there are features.
+    pub(super) fn first_feature(&self) -> Option<usize> {
+        self.features.as_ref().map(|_| self.source.len())
+    }
+
     /// The units of a source, features joined to it.
     pub fn source_units(&self, text: &str, features: Option<&str>) -> Vec<Unit> {
         let units = self.source.encode(text);

@@ -207,12 +207,11 @@ impl Transducer {
         if explore.edits.is_empty() && explore.heads_off.is_empty() {
             return Ok(None);
         }
-        let heads = match self.net.decoder() {
-            AnyDecoder::Recurrent(decoder) => decoder.decoder.attention.as_ref().map_or(0, |attention| attention.scores.len()),
-            #[allow(unreachable_patterns)]
-            _ => usize::MAX,
-        };
         let refuse = |what: String, got: String, expected: String| Err(Error::Value { what, got, expected });
+        let AnyDecoder::Recurrent(decoder) = self.net.decoder() else {
+            return refuse("the attention to change".into(), "that of a Transformer".into(), "that of a recurrent decoder".into());
+        };
+        let heads = decoder.decoder.attention.as_ref().map_or(0, |attention| attention.scores.len());
         let asked = explore.edits.iter().filter_map(|edit| edit.head).chain(explore.heads_off.iter().copied());
         if let Some(head) = asked.filter(|&head| head >= heads).max() {
             return refuse("a head".into(), head.to_string(), format!("below {heads}"));
@@ -250,11 +249,8 @@ impl Transducer {
 
     /// Runs to a step of an answer and keeps what is computed there. None for a decoder whose steps are not recurrent, or that does not look.
     fn step_numbers(&self, source: &[u32], written: &[u32], step: usize, changed: Option<&Intervening>) -> Result<Option<StepNumbers>> {
-        let decoder = match self.net.decoder() {
-            AnyDecoder::Recurrent(bridged) => &bridged.decoder,
-            #[allow(unreachable_patterns)]
-            _ => return Ok(None),
-        };
+        let AnyDecoder::Recurrent(bridged) = self.net.decoder() else { return Ok(None) };
+        let decoder = &bridged.decoder;
         let (Some(attention), Some(score)) = (&decoder.attention, self.config.score()) else { return Ok(None) };
         let tape = Tape::new(&self.params);
         let begun = self.net.encode(&tape, source, &Axis::new([source.len()]))?;
@@ -266,10 +262,10 @@ impl Transducer {
         let memories: Vec<Memory> = begun.memories.into_iter().map(put_in).collect();
         let (mut before, mut unit) = (begun.state, START);
         for &next in written.iter().take(step) {
-            before = self.net.decoder().step(&tape, self.net.embed_targets(&tape, &[unit])?, &before, &memories, &[0])?.state;
+            before = self.net.decoder().step(&tape, self.net.embed_targets(&tape, &[unit])?, &before, &memories, &[0], true)?.state;
             unit = next;
         }
-        let stepped = self.net.decoder().step(&tape, self.net.embed_targets(&tape, &[unit])?, &before, &memories, &[0])?;
+        let stepped = self.net.decoder().step(&tape, self.net.embed_targets(&tape, &[unit])?, &before, &memories, &[0], true)?;
         let top_layer = decoder.config.layers - 1;
         let (old, new) = (before.tables[top_layer], stepped.state.tables[top_layer]);
         let query = if decoder.config.order == Order::Bahdanau { old } else { new };

@@ -56,7 +56,7 @@ impl Seq2SeqLearner {
         let guesses = {
             let blind = Tape::new(tape.params());
             let encoded = self.net.encode(&blind, &batch.source, &batch.source_axis)?;
-            let decoded = self.net.decode(&blind, &encoded, &batch.inputs, &batch.target_axis)?;
+            let decoded = self.net.decode(&blind, &encoded, &batch.inputs, &batch.target_axis, false)?;
             let logits = self.net.logits(&blind, decoded.readout)?;
             let units = blind.shape(logits).1;
             let best = |row: &[T]| (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best }) as u32;
@@ -76,13 +76,14 @@ impl Seq2SeqLearner {
     /// The text of each answer and the logarithm of its probability.
     fn greedy(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(String, f64)>> {
         let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
-        let found = search(&NetWriter::new(&self.net, params), &requests, &self.search)?;
+        let found =
+            search(&NetWriter { look: self.search.coverage_penalty > 0.0, ..NetWriter::new(&self.net, params) }, &requests, &self.search)?;
         Ok(found.iter().map(|h| h.first().map(|h| (self.target.decode(&h.ids), h.log_prob)).unwrap_or_default()).collect())
     }
 
     fn batch_loss<T: Float>(&self, tape: &Tape<T>, batch: &Batch, smoothing: f64, scale: f64) -> Result<Var> {
         let encoded = self.net.encode(tape, &batch.source, &batch.source_axis)?;
-        let decoded = self.net.decode(tape, &encoded, &batch.inputs, &batch.target_axis)?;
+        let decoded = self.net.decode(tape, &encoded, &batch.inputs, &batch.target_axis, false)?;
         let loss = self.net.cross_entropy(tape, decoded.readout, &batch.targets, smoothing, scale)?;
         match decoded.coverage_penalty {
             Some(penalty) if tape.is_training() && self.coverage > 0.0 => tape.add(loss, tape.scale(penalty, self.coverage * scale)),

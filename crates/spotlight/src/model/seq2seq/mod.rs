@@ -9,11 +9,15 @@ mod baseline;
 pub mod config;
 pub mod data;
 mod explore;
+mod inside;
 pub mod learn;
+mod limits;
 pub mod net;
 mod task;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transformer_tests;
 pub mod write;
 
 use std::path::Path;
@@ -22,6 +26,7 @@ pub use answer::{Answer, AnswerText};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
 pub use explore::{Edit, Explore, Explored, StepNumbers, TargetScore, ThoughtText};
+pub use inside::Inside;
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
 pub use write::NetWriter;
@@ -79,7 +84,7 @@ impl Transducer {
 
     fn with_vocabularies(config: Config, vocabularies: Vocabularies, mut params: Params<f32>) -> Result<Self> {
         let (source, target) = vocabularies.sizes();
-        let net = Net::new(&mut params, &config, source, target)?;
+        let net = Net::new(&mut params, &config, source, target, vocabularies.first_feature())?;
         Ok(Transducer { config, vocabularies, net, params, calibration: None, peers: Vec::new() })
     }
 
@@ -118,12 +123,15 @@ impl Transducer {
     }
 
     /// The same, of all members of an ensemble.
-    fn all_writers(&self) -> Box<dyn Writer + '_> {
+    fn all_writers(&self, look: bool) -> Box<dyn Writer + '_> {
         match self.peers.as_slice() {
-            [] => Box::new(self.writer()),
-            peers => {
-                Box::new(Together(std::iter::once(self).chain(peers).map(|member| Box::new(member.writer()) as Box<dyn Writer>).collect()))
-            }
+            [] => Box::new(NetWriter { look, ..self.writer() }),
+            peers => Box::new(Together(
+                std::iter::once(self)
+                    .chain(peers)
+                    .map(|member| Box::new(NetWriter { look, ..member.writer() }) as Box<dyn Writer>)
+                    .collect(),
+            )),
         }
     }
 
@@ -163,7 +171,9 @@ impl Transducer {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
         let requests: Vec<Request> = ids.iter().map(|source| Request { source, prefix }).collect();
-        let found = search(self.all_writers().as_ref(), &requests, options)?;
+        // Weights are also needed to know what is covered, and what to copy.
+        let look = options.look || options.coverage_penalty > 0.0 || copy_unknown;
+        let found = search(self.all_writers(look).as_ref(), &requests, options)?;
         Ok(sources
             .iter()
             .zip(&units)
@@ -178,7 +188,7 @@ impl Transducer {
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
         let targets: Vec<Vec<u32>> = targets.iter().map(|target| self.vocabularies.target.ids(target)).collect();
         let pairs: Vec<(&[u32], &[u32])> = ids.iter().zip(&targets).map(|(s, t)| (s.as_slice(), t.as_slice())).collect();
-        let found = force(self.all_writers().as_ref(), &pairs)?;
+        let found = force(self.all_writers(true).as_ref(), &pairs)?;
         Ok(sources
             .iter()
             .zip(&units)
@@ -230,6 +240,8 @@ impl Transducer {
                     share: (several && whole > 0.0).then(|| h.log_prob.exp() / whole),
                     confidence: self.calibration.map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,
+                    stacked: self.config.model.architecture.writes_by_attention(),
+                    inside: None,
                 }
             })
             .collect();

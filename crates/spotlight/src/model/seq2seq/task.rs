@@ -1,11 +1,13 @@
 //! Transduction as a task: what every command and server needs of it.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::config::Architecture;
 use super::learn::right;
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
+use crate::config::resolve;
 use crate::metrics::{self, Confident, Report, Segments, Style, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
 use crate::model::calibration;
@@ -37,7 +39,7 @@ impl Settings for Config {
 }
 
 /// A source and its features.
-type Source = (String, Option<String>);
+pub(super) type Source = (String, Option<String>);
 
 /// How to answer, in the model's own units.
 struct Plan {
@@ -60,6 +62,7 @@ impl Transducer {
             coverage_penalty: options.coverage_penalty.unwrap_or(own.coverage_penalty),
             min_length: options.min_length,
             sample: options.sample,
+            look: !options.blind,
             ..own
         }
     }
@@ -108,6 +111,30 @@ impl Transducer {
     }
 }
 
+/// The network in a few words.
+fn network(config: &Config) -> String {
+    let m = &config.model;
+    let recurrent = || format!("{} {}", written(m.cell), m.hidden);
+    let layers = |layers: usize| format!("{layers} layer{} of {}", if layers == 1 { "" } else { "s" }, m.hidden);
+    let heads = format!("{} head{}", config.transformer.heads, if config.transformer.heads == 1 { "" } else { "s" });
+    let attention = match config.score() {
+        None => "without attention".to_string(),
+        Some(score) => format!("with {} attention", score.name()),
+    };
+    match m.architecture {
+        Architecture::Recurrent => format!("{} {attention}", recurrent()),
+        Architecture::Transformer => {
+            format!("Transformer with {} encoder and {} decoder layers of {}, {heads}", m.encoder_layers, m.decoder_layers, m.hidden)
+        }
+        Architecture::RecurrentTransformer => {
+            format!("{} encoder, Transformer decoder with {}, {heads}", recurrent(), layers(m.decoder_layers))
+        }
+        Architecture::TransformerRecurrent => {
+            format!("Transformer encoder with {}, {heads}; {} decoder {attention}", layers(m.encoder_layers), recurrent())
+        }
+    }
+}
+
 impl Model for Transducer {
     const TASK: Task = Task::Seq2seq;
     const KEY: &'static str = "source";
@@ -125,8 +152,19 @@ impl Model for Transducer {
         format!("{}\t{}", row.source, row.features.as_deref().unwrap_or_default())
     }
 
-    fn choose(rows: &[Pair], _: &[String]) -> Result<Chosen<Config>> {
-        let mut config = Config::default();
+    fn defaults(given: &Config) -> Config {
+        match given.model.architecture {
+            Architecture::Recurrent => Config::default(),
+            architecture => {
+                let mut config = Config::transformer();
+                config.model.architecture = architecture;
+                config
+            }
+        }
+    }
+
+    fn choose(rows: &[Pair], changes: &[String]) -> Result<Chosen<Config>> {
+        let mut config = Self::defaults(&resolve(&Config::default(), "", changes)?);
         let [source, target] = [guess_units(rows.iter().map(|p| &p.source)), guess_units(rows.iter().map(|p| &p.target))];
         let mut notes = vec![format!("source units: {}", source.reason), format!("target units: {}", target.reason)];
         config.source = source.settings.into();
@@ -140,11 +178,13 @@ impl Model for Transducer {
         }
         config.choose_sizes(rows);
         let (m, t) = (&config.model, &config.train);
+        let sizes = match m.architecture {
+            Architecture::Recurrent => format!("embedding {}, hidden {}", m.embedding, m.hidden),
+            _ => format!("{} and {} layers of {}", m.encoder_layers, m.decoder_layers, m.hidden),
+        };
         notes.push(format!(
-            "chosen for {} pairs: embedding {}, hidden {}, dropout {}, {} epochs in batches of {} positions",
+            "chosen for {} pairs: {sizes}, dropout {}, {} epochs in batches of {} positions",
             grouped(rows.len()),
-            m.embedding,
-            m.hidden,
             m.dropout,
             t.epochs,
             grouped(t.batch)
@@ -199,7 +239,9 @@ impl Model for Transducer {
     }
 
     fn examples(&self, rows: &[Pair]) -> Result<Vec<Example>> {
-        Ok(self.examples(rows))
+        let examples = self.examples(rows);
+        self.check_lengths(&examples)?;
+        Ok(examples)
     }
 
     fn identity(&self, row: &Pair) -> Vec<Vec<u8>> {
@@ -217,11 +259,6 @@ impl Model for Transducer {
 
     fn outline(&self, train: &[Pair], dev: &[Pair]) -> Result<Outline> {
         let (sources, targets) = self.vocabularies.sizes();
-        let m = &self.config.model;
-        let attention = match self.config.score() {
-            None => "without attention".to_string(),
-            Some(score) => format!("with {} attention", score.name()),
-        };
         Ok(Outline {
             data: format!(
                 "{} training and {} development pairs; {} source units ({}), {} target units ({})",
@@ -232,7 +269,7 @@ impl Model for Transducer {
                 grouped(targets),
                 written(self.config.target.units)
             ),
-            network: format!("{} {} {attention}", written(m.cell), m.hidden),
+            network: network(&self.config),
             baseline: None,
         })
     }
@@ -243,19 +280,31 @@ impl Model for Transducer {
     }
 
     fn blind(&self) -> Option<String> {
-        self.config.score().is_none().then(|| "the model has no attention to look at (attention.score = \"none\")".into())
+        let blind = !self.config.model.architecture.writes_by_attention() && self.config.score().is_none();
+        blind.then(|| "the model has no attention to look at (attention.score = \"none\")".into())
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         let plan = self.plan(options)?;
-        let (features, format) = (self.config.data.features, &self.config.data.format);
-        let split = |s: SourceText| (s.source, s.features);
+        let (features, format, layers) = (self.config.data.features, &self.config.data.format, options.layers);
+        let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
+        let split = |path: &Path, line: usize, s: SourceText| {
+            self.check_source(path, line, &s.source, s.features.as_deref())?;
+            Ok((s.source, s.features))
+        };
         let questions = input.questions(
             format,
-            |table| Ok(Box::new(table.sources(features)?.map(move |row| row.map(split)))),
-            move |path, line| source_of(path, line, features, format.longest).map(split),
+            move |table| Ok(Box::new(table.sources(features)?.map(move |row| row.and_then(|s| split(&file, s.line, s))))),
+            move |path, line| source_of(path, line, features, format.longest).and_then(|s| split(path, line.number, s)),
         )?;
-        Ok(one_by_one(questions, true, move |sources: &[Source], before| self.answer_as(&plan, sources, before)))
+        let answer = move |sources: &[Source], before| {
+            let mut answers = self.answer_as(&plan, sources, before)?;
+            if layers {
+                self.look_inside(sources, &mut answers)?;
+            }
+            Ok(answers)
+        };
+        Ok(one_by_one(questions, true, answer))
     }
 
     /// Copying the source; and giving a source that was learnt from its most frequent target, any other itself.

@@ -17,6 +17,8 @@ pub struct NetWriter<'m> {
     pub net: &'m Net,
     /// Their numbers.
     pub params: &'m Params<f32>,
+    /// Whether somebody wants to know where it looked, if that costs something.
+    pub look: bool,
     /// Who changes the weights of every look, if anybody.
     pub intervening: Option<&'m Intervening>,
 }
@@ -24,7 +26,7 @@ pub struct NetWriter<'m> {
 impl<'m> NetWriter<'m> {
     /// A network that looks where it likes.
     pub fn new(net: &'m Net, params: &'m Params<f32>) -> Self {
-        NetWriter { net, params, intervening: None }
+        NetWriter { net, params, look: true, intervening: None }
     }
 
     /// The same with somebody who changes the weights of every look, in a search as well as over given targets. Sources are numbered as [`Writer::begin`] gets them.
@@ -66,13 +68,19 @@ impl Writer for NetWriter<'_> {
             None => memory,
         };
         let memories = begun.memories.into_iter().map(changed).collect();
-        Ok(Box::new(NetSession { net: self.net, tape, memories, mark, state, items: (0..sources.len()).collect() }))
+        let (net, look, items) = (self.net, self.look, (0..sources.len()).collect());
+        Ok(Box::new(NetSession { net, look, tape, memories, mark, state, items }))
+    }
+
+    fn longest(&self) -> Option<usize> {
+        self.net.decoder().longest()
     }
 }
 
 /// The sources stay on the tape; what a step computes is forgotten when the next one begins.
 struct NetSession<'a> {
     net: &'a Net,
+    look: bool,
     tape: Tape<'a, f32>,
     memories: Vec<Memory>,
     /// The end of what was computed from the sources alone.
@@ -89,7 +97,7 @@ impl Session for NetSession<'_> {
         self.items = rows.iter().map(|&row| self.items[row]).collect();
         let before = self.state.gather(rows)?.on(tape)?;
         let y = self.net.embed_targets(tape, units)?;
-        let stepped = self.net.decoder().step(tape, y, &before, &self.memories, &self.items)?;
+        let stepped = self.net.decoder().step(tape, y, &before, &self.memories, &self.items, self.look)?;
         let logits = self.net.logits(tape, stepped.readout)?;
         let (mut log_probs, units) = (tape.to_vec(logits), tape.shape(logits).1);
         log_probs.chunks_exact_mut(units.max(1)).for_each(log_softmax);

@@ -14,6 +14,8 @@ function pictureView(index) {
     section.append(make("h3", {}, "question"), textView(shown.output, shown.shortOutput, picture.question.heads, shown.outputMean));
     section.append(make("h3", {}, "answer"), textView(shown.source, shown.shortSource, picture.answer.heads, shown.sourceMean));
     if (picture.cross) section.append(make("h3", {}, "question down, answer across"), matrixView(shown, [{ name: "", weights: picture.cross }], null));
+  } else if (picture.kind === "stack") {
+    section.append(stackView(picture, shown));
   } else {
     section.append(bagView(picture, shown.output));
   }

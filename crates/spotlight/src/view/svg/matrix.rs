@@ -2,6 +2,7 @@
 
 use super::cells;
 use super::pen::{Fragment, Style, flow, text_width};
+use super::stack;
 use super::{MARGIN, WIDEST};
 use crate::view::Matrix;
 use crate::view::label::{self, Label};
@@ -38,17 +39,23 @@ pub(super) fn draw(matrix: &Matrix, scale: Scale) -> Fragment {
 }
 
 fn heading(matrix: &Matrix) -> Fragment {
-    // Each side may take what the other leaves, and half in any case.
-    let input = label::shorten_text(&matrix.input, LONGEST_TITLE);
-    let text = label::shorten_text(&matrix.text, (LONGEST_TITLE - input.width).max(LONGEST_TITLE / 2));
-    let input = label::shorten_text(&matrix.input, LONGEST_TITLE - text.width);
-    let mut heading = Fragment::default();
-    heading.text(0.0, TITLE, TITLE, Style::Ink, &format!("{} → {}", input.text, text.text));
-    heading.grow(text_width(input.width + text.width + 3, TITLE), TITLE + 4.0);
+    let mut heading = titled(&matrix.input, &matrix.text);
     if let Some(score) = matrix.score {
         heading.text(0.0, TITLE + 19.0, 12.0, Style::Soft, &format!("score {score:.4}"));
         heading.grow(0.0, TITLE + 23.0);
     }
+    heading
+}
+
+/// What was read and what was written.
+pub(super) fn titled(whole_input: &str, whole_text: &str) -> Fragment {
+    // Each side may take what the other leaves, and half in any case.
+    let input = label::shorten_text(whole_input, LONGEST_TITLE);
+    let text = label::shorten_text(whole_text, (LONGEST_TITLE - input.width).max(LONGEST_TITLE / 2));
+    let input = label::shorten_text(whole_input, LONGEST_TITLE - text.width);
+    let mut heading = Fragment::default();
+    heading.text(0.0, TITLE, TITLE, Style::Ink, &format!("{} → {}", input.text, text.text));
+    heading.grow(text_width(input.width + text.width + 3, TITLE), TITLE + 4.0);
     heading
 }
 
@@ -147,7 +154,7 @@ impl Grid<'_> {
 
     fn cells(&self, grid: &mut Fragment, left: f64, top: f64, cell: f64) {
         if self.weights.len() * self.source.len() > MOST_TOOLTIPS {
-            grid.raw(&cells::runs(self.weights, left, top, cell, cell, |weight| self.scale.colour(weight)));
+            grid.raw(&cells::runs(self.weights, left, top, cell, cell, |weight| stack::colour(self.scale, weight)));
             return;
         }
         let names = |labels: &[String]| -> Vec<String> { labels.iter().map(|unit| label::shorten(unit, 200).text).collect() };
@@ -157,8 +164,9 @@ impl Grid<'_> {
         for (y, row) in self.weights.iter().enumerate() {
             for (x, &weight) in row.iter().enumerate() {
                 let (px, py) = (left + cell * x as f64, top + cell * y as f64);
-                let colour = self.scale.colour(weight);
-                let tooltip = format!("{} ← {}: {weight}", output[y], source[x]);
+                let colour = stack::colour(self.scale, weight);
+                let said = if weight.is_nan() { "hidden".to_string() } else { weight.to_string() };
+                let tooltip = format!("{} ← {}: {said}", output[y], source[x]);
                 grid.rect((px, py, cell - gap, cell - gap), radius, &format!("fill=\"{}\"", colour.hex()), &tooltip);
                 // Numbers where there is room; zeros say nothing that their colour does not.
                 if cell >= 28.0 && scale::step(weight) > 0 {

@@ -10,9 +10,10 @@ mod cells;
 mod matrix;
 pub(super) mod pen;
 mod shaded;
+mod stack;
 
 use super::scale::{self, Scale};
-use super::{CAVEAT, Page, Picture, Weights};
+use super::{CAVEAT, Masked, Page, Picture, Weights};
 use pen::{Fragment, Style};
 use serde::Serialize;
 
@@ -32,6 +33,7 @@ pub fn draw(page: &Page) -> String {
             Picture::Shaded(shaded) => shaded::draw(shaded, page.scale()),
             Picture::Match(matched) => shaded::draw_match(matched, page.scale()),
             Picture::Bag(bag) => bag::draw(bag, page.scale()),
+            Picture::Stack(stack) => stack::draw(stack, page.scale()),
         };
         drawing.below(part, if numbers.is_empty() { 0.0 } else { 2.0 * MARGIN });
         numbers.push(Numbers::of(picture));
@@ -67,6 +69,7 @@ enum Numbers<'a> {
     Shaded { heads: &'a Weights, probabilities: Vec<f32> },
     Match { question: &'a Weights, answer: &'a Weights, cross: &'a Option<Weights>, score: f32 },
     Bag { weights: &'a [f32], probabilities: Vec<f32> },
+    Stack { layers: Vec<Vec<&'a Masked>> },
 }
 
 impl Numbers<'_> {
@@ -79,6 +82,10 @@ impl Numbers<'_> {
                 Numbers::Match { question: &it.question.heads, answer: &it.answer.heads, cross: &it.cross, score: it.score }
             }
             Picture::Bag(it) => Numbers::Bag { weights: &it.weights, probabilities: values(&it.probabilities) },
+            Picture::Stack(it) => {
+                let layers = it.layers.iter().map(|layer| layer.panels.iter().map(|panel| &panel.weights).collect()).collect();
+                Numbers::Stack { layers }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A matrix of characters: source units across the top, output units down the side, cut into panels where it is too wide.
 
 use super::block::{Block, Line, flow};
+use super::stack::cells;
 use super::{Label, Paint, wrap};
 use crate::view::Matrix;
 use std::ops::Range;
@@ -9,7 +10,7 @@ const LONGEST_ROW_LABEL: usize = 16;
 const LONGEST_COLUMN_LABEL: usize = 12;
 
 pub(super) fn draw(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Vec<Line> {
-    let mut lines = vec![heading(matrix, paint, width)];
+    let mut lines = vec![titled(&matrix.input, &matrix.text, paint, width)];
     if let Some(score) = matrix.score {
         lines.push(Line::new(&paint.dim(&format!("score {score:.4}")), 0));
     }
@@ -28,13 +29,15 @@ pub(super) fn draw(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Vec<Line
     lines
 }
 
-fn heading(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Line {
+/// What was read and what was written.
+pub(super) fn titled(input: &str, text: &str, paint: &dyn Paint, width: usize) -> Line {
+    let (whole_input, whole_text) = (input, text);
     let arrow = paint.arrow();
     let room = width.saturating_sub(arrow.chars().count() + 2);
     // Each side may take what the other leaves, and half in any case.
-    let input = paint.text(&matrix.input, room);
-    let text = paint.text(&matrix.text, room.saturating_sub(input.width).max(room / 2));
-    let input = paint.text(&matrix.input, room - text.width);
+    let input = paint.text(whole_input, room);
+    let text = paint.text(whole_text, room.saturating_sub(input.width).max(room / 2));
+    let input = paint.text(whole_input, room - text.width);
     let line = format!("{} {arrow} {}", input.text, text.text);
     Line::new(&paint.strong(&line), input.width + text.width + 2 + arrow.chars().count())
 }
@@ -115,7 +118,7 @@ impl Grid<'_> {
         }
         for (index, (label, weights)) in rows.iter().zip(self.weights).enumerate() {
             let name = Line::default().pad(left - 1 - label.width).then(&label.text, label.width);
-            let cells = paint.cells(&weights[range.clone()], widths);
+            let cells = cells(paint, &weights[range.clone()], widths);
             let mut line = name.then(" ", 1).then(edge, edge_width).then(&cells, total).then(edge, edge_width);
             if let Some(probability) = self.probabilities.and_then(|each| each.get(index)) {
                 line = line.then(&paint.dim(&format!(" {probability:.2}")), 5);

@@ -7,6 +7,7 @@ mod bag;
 mod block;
 mod matrix;
 mod shaded;
+mod stack;
 
 use super::label::Label;
 use super::{CAVEAT, Page, Picture};
@@ -71,6 +72,7 @@ pub(super) fn draw(page: &Page, paint: &dyn Paint, width: usize) -> String {
             Picture::Shaded(shaded) => shaded::draw(shaded, paint, width),
             Picture::Match(matched) => shaded::draw_match(matched, paint, width),
             Picture::Bag(bag) => bag::draw(bag, paint, width),
+            Picture::Stack(stack) => stack::draw(stack, paint, width),
         });
         lines.push(Line::default());
     }
