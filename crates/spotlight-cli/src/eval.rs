@@ -7,7 +7,7 @@ use clap::Args;
 use spotlight::model;
 
 use crate::Common;
-use crate::output::{print, say};
+use crate::output::{note, print, say};
 use crate::tasks;
 
 /// Measure a model.
@@ -29,7 +29,7 @@ impl Eval {
     pub fn run(&self, common: &Common) -> Result<()> {
         let model = model::open(&self.model)?;
         tasks::check_input(model.task(), &self.file)?;
-        let scores = model.evaluate(&self.file, &self.answering.options(common)?, &mut |line| eprintln!("{line}"))?;
+        let scores = model.evaluate(&self.file, &self.answering.options(common, model.task())?, &mut |line| note(line))?;
         if self.json { say(scores.to_json()) } else { print(&scores.to_string()) }
     }
 }

@@ -10,7 +10,7 @@ use spotlight::view::scale::ScaleKind;
 use spotlight::view::{Page, Picture, ascii, html, json, png, svg, terminal};
 
 use crate::Common;
-use crate::output::{WrongUsage, color, deliver, form, width};
+use crate::output::{WrongUsage, color, deliver, form, note, width};
 use crate::tasks;
 
 /// Draw where a model looks.
@@ -142,12 +142,18 @@ impl Look {
         };
         tasks::check_input(model.task(), path)?;
         let head = self.head.map(usize::from);
-        let drawing: Drawing = self.drawn.drawing(Drawing { words: self.words, head: head.map(|number| number - 1), image: None });
-        let options = AnswerOptions { unranked: true, ..self.answering.options(common)? };
+        let drawing: Drawing = self.drawn.drawing(Drawing { words: self.words, head: head.map(|number| number - 1), ..Drawing::default() });
+        let layers = self.drawn.inside.is_wanted();
+        let options = AnswerOptions { unranked: true, layers, ..self.answering.options(common, model.task())? };
         let (mut pictures, mut others) = (Vec::new(), Vec::new());
         for reply in model.answers(input, &options)? {
-            let answer = reply?.read()?;
-            has_head(answer.heads(), head)?;
+            let reply = reply?;
+            reply.notes.iter().for_each(|line| note(line));
+            let answer = reply.read()?;
+            self.drawn.inside.check(&*answer, &drawing)?;
+            if !layers {
+                has_head(answer.heads(), head)?;
+            }
             pictures.extend(answer.pictures(&drawing));
             if both {
                 others.extend(answer.pictures(&Drawing { words: !drawing.words, ..drawing }));

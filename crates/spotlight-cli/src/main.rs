@@ -4,14 +4,22 @@
 
 #![forbid(unsafe_code)]
 
+mod compare;
 mod demo;
+mod ensemble;
 mod eval;
+mod folds;
 mod info;
 mod look;
 mod output;
 mod plot;
 mod predict;
 mod progress;
+mod seeds;
+#[cfg(feature = "serve")]
+mod serve;
+mod settings;
+mod shell;
 mod tasks;
 mod train;
 
@@ -51,14 +59,27 @@ enum Command {
     Predict(predict::Predict),
     /// Measure a model on a file of examples
     Eval(eval::Eval),
+    /// Say whether models differ by more than chance
+    Compare(compare::Compare),
     /// Draw where a model looks
     Look(look::Look),
-    /// Say what a model is
+    /// Say what a model is, how it was trained, and how well it did
     Info(info::Info),
     /// Draw the course of a model's training
     Plot(plot::Plot),
+    /// Join models to one that answers with the mean of what they say
+    Ensemble(ensemble::Ensemble),
+    /// List every setting of a recipe: name, default, meaning, how it is chosen
+    Settings(settings::Settings),
+    /// Answer over HTTP, with a page to play on
+    #[cfg(feature = "serve")]
+    Serve(serve::Serve),
     /// Small systems that train in about a minute and explain themselves
     Demo(demo::Demo),
+    /// Print what a shell needs to complete the command
+    Completions(shell::Completions),
+    /// Print the manual page, or write one for each command
+    Man(shell::Man),
 }
 
 fn main() -> ExitCode {
@@ -72,10 +93,17 @@ fn main() -> ExitCode {
         Command::Train(command) => command.run(common),
         Command::Predict(command) => command.run(common),
         Command::Eval(command) => command.run(common),
+        Command::Compare(command) => command.run(common),
         Command::Look(command) => command.run(common),
         Command::Info(command) => command.run(),
         Command::Plot(command) => command.run(),
+        Command::Ensemble(command) => command.run(),
+        Command::Settings(command) => command.run(),
+        #[cfg(feature = "serve")]
+        Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(common),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -28,6 +28,25 @@ pub fn say(text: impl std::fmt::Display) -> Result<()> {
     Ok(())
 }
 
+/// Prints a sentence or more as lines no wider than the terminal, all indented like the first.
+pub fn tell(text: impl std::fmt::Display) -> Result<()> {
+    let text = text.to_string();
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    for line in wrapped(&text, width().min(100).saturating_sub(indent)) {
+        say(format_args!("{:indent$}{line}", ""))?;
+    }
+    Ok(())
+}
+
+/// Says something on standard error: at a terminal in lines no wider than it is, elsewhere in one, as it is.
+pub fn note(line: &str) {
+    let wide = width();
+    match io::stderr().is_terminal() && line.chars().count() > wide {
+        true => wrapped(line, wide).iter().for_each(|line| eprintln!("{line}")),
+        false => eprintln!("{line}"),
+    }
+}
+
 /// Prints a result that brings its own line ends.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
@@ -82,6 +101,23 @@ pub fn form<F: ValueEnum>(asked: Option<F>, file: Option<&Path>, otherwise: F) -
     }
 }
 
+/// A text in lines of at most `width` columns, broken between words. A word that is wider has a line of its own.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    // Of several spaces, all but the last belong to the word after them.
+    for word in text.trim().split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ if word.is_empty() => {}
+            _ => lines.push(word.into()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end().to_string()).collect()
+}
+
 /// A number of bytes for people.
 pub fn bytes(n: usize) -> String {
     match n {
@@ -104,6 +140,14 @@ pub fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two  three four", 9), ["one two", "three", "four"]);
+        assert_eq!(wrapped("right  no", 20), ["right  no"]);
+        assert_eq!(wrapped("incomprehensibilities are long", 10), ["incomprehensibilities", "are long"]);
+        assert_eq!(wrapped("  ", 10), Vec::<String>::new());
+    }
 
     #[test]
     fn numbers_for_people() {

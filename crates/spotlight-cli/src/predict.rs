@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use anyhow::Result;
 use clap::Args;
-use serde_json::json;
-use spotlight::model::{self, Input};
+use serde_json::{Value, json};
+use spotlight::model::{self, AnswerOptions, Input, Reply};
 use spotlight::text::{Line, Lines, TextError};
 
 use crate::Common;
-use crate::output::say;
+use crate::output::{WrongUsage, note, say};
 use crate::tasks;
 
 /// Answer the lines of a file.
@@ -25,8 +25,15 @@ pub struct Predict {
     /// One JSON object a line, with attention weights
     #[arg(long)]
     json: bool,
+    /// Leave answers empty that are right with less than this probability
+    #[arg(long, value_name = "P", value_parser = probability)]
+    abstain: Option<f64>,
     #[command(flatten)]
     answering: tasks::Answering,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|p| (0.0..=1.0).contains(p)).ok_or_else(|| "expected a number from 0 to 1".to_string())
 }
 
 impl Predict {
@@ -34,13 +41,13 @@ impl Predict {
     pub fn run(&self, common: &Common) -> Result<()> {
         let model = model::open(&self.model)?;
         tasks::check_input(model.task(), &self.file)?;
-        let options = self.answering.options(common)?;
+        let options = AnswerOptions { blind: !self.json, ..self.answering.options(common, model.task())? };
         let several = options.n_best.is_some_and(|n| n > 1);
         let input = match self.file == Path::new("-") {
             true => Input::Live(live_lines()),
             false => Input::File(&self.file),
         };
-        let (mut bad, mut number) = (0, 0);
+        let (mut bad, mut number, mut unsure) = (0, 0, 0);
         // At a terminal somebody is waiting for the prompt.
         let prompt = self.file == Path::new("-") && stdin().is_terminal();
         let ask = || {
@@ -52,24 +59,51 @@ impl Predict {
         for reply in model.answers(input, &options)? {
             let reply = reply?;
             number = reply.number;
+            reply.notes.iter().for_each(|line| note(line));
             // A bad line is told and answered with nothing; the others are answered all the same.
             if let Some(error) = &reply.error {
                 eprintln!("spotlight: {error}");
                 bad += 1;
             }
+            if let (Some(least), Some(answer)) = (self.abstain, &reply.answer) {
+                let Some(confidence) = answer.confidence() else {
+                    let problem = "--abstain: this model cannot say how sure it is (it has no calibration; train it anew, with at least 20 development examples)";
+                    return Err(WrongUsage(problem.into()).into());
+                };
+                if confidence < least {
+                    unsure += 1;
+                    if self.json {
+                        say(json!({"abstained": true, "confidence": confidence}))?
+                    } else {
+                        say("")?
+                    }
+                    ask();
+                    continue;
+                }
+            }
             match &reply.answer {
-                None if self.json => say(json!({"error": reply.error.map(|e| e.to_string())}))?,
+                _ if self.json => say(in_json(&reply))?,
                 None => say("")?,
-                Some(answer) if self.json => say(answer.to_json())?,
-                Some(answer) if several => answer.list(number).iter().try_for_each(say)?,
+                Some(answer) if several => answer.list(number).iter().take(options.n_best.unwrap_or(1)).try_for_each(say)?,
                 Some(answer) => say(answer.text())?,
             }
             ask();
+        }
+        if let Some(least) = self.abstain {
+            eprintln!("{unsure} of {number} lines left empty: less sure than {least}");
         }
         match bad {
             0 => Ok(()),
             n => anyhow::bail!("{n} of {number} lines could not be read and were answered with nothing"),
         }
+    }
+}
+
+/// What `--json` prints of a reply. The server answers with the same.
+pub fn in_json(reply: &Reply) -> Value {
+    match &reply.answer {
+        Some(answer) => answer.to_json(),
+        None => json!({"error": reply.error.as_ref().map(ToString::to_string)}),
     }
 }
 

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use spotlight::folder::Log;
 use spotlight::train::{Evaluation, Tick, Watch};
-
-use crate::output::duration;
 
 /// Set when the run shall stop.
 pub static STOP: AtomicBool = AtomicBool::new(false);
@@ -63,27 +62,36 @@ pub struct Progress {
     header: bool,
     start: Instant,
     positions: u64,
+    quiet: bool,
+    log: Log,
 }
 
 impl Progress {
-    /// For a run that is decided by this measure.
-    pub fn new(metric: &str) -> Self {
-        let bar = stderr().is_terminal().then(|| {
+    /// For a run that is decided by this measure. What is told goes to the log too; if `quiet`, nowhere else.
+    pub fn new(metric: &str, quiet: bool, log: Log) -> Self {
+        let bar = (!quiet && stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
-            // The template is a constant and known to be right.
-            if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3}%  {msg}  left {eta}") {
+            // The template is a constant and known to be right. A message that is too wide for the terminal is cut.
+            if let Ok(style) = ProgressStyle::with_template("{bar:12} {percent:>3}%  {wide_msg}  left {eta}") {
                 bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
             }
             bar
         });
-        Progress { bar, metric: metric.into(), dev: String::new(), header: false, start: Instant::now(), positions: 0 }
+        Progress { bar, metric: metric.into(), dev: String::new(), header: false, start: Instant::now(), positions: 0, quiet, log }
     }
 
     fn line(&mut self, text: String) {
+        self.log.line(&text);
         match &self.bar {
             Some(bar) => bar.println(text),
+            None if self.quiet => {}
             None => eprintln!("{text}"),
         }
+    }
+
+    /// Adds a line to the log alone.
+    pub fn log(&mut self, text: &str) {
+        self.log.line(text);
     }
 
     /// Ends the bar.
@@ -91,6 +99,28 @@ impl Progress {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// The names above the rows of evaluations. With five measures a row has 80 columns.
+fn heading(e: &Evaluation) -> String {
+    let names: String = e.measures.iter().map(|m| format!(" {:>8}", m.name)).collect();
+    format!("epoch   step   train{names}     time")
+}
+
+fn row(e: &Evaluation) -> String {
+    let values: String = e.measures.iter().map(|m| format!(" {:>8.4}", m.value)).collect();
+    let mark = if e.best { "  best" } else { "" };
+    format!("{:>5} {:>6} {:>7.4}{values} {:>8}{mark}", e.epoch, e.step, e.loss, clock(e.seconds))
+}
+
+/// Seconds as a clock shows them, from a minute on.
+fn clock(seconds: f64) -> String {
+    let s = seconds.round() as u64;
+    match s {
+        0..60 => format!("{seconds:.1} s"),
+        60..3600 => format!("{}:{:02}", s / 60, s % 60),
+        _ => format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60),
     }
 }
 
@@ -123,14 +153,27 @@ impl Watch for Progress {
         }
         if !self.header {
             self.header = true;
-            let names: String = e.measures.iter().map(|m| format!(" {:>9}", m.name)).collect();
-            self.line(format!("epoch   step  train loss{names}       time"));
+            self.line(heading(e));
         }
-        let values: String = e.measures.iter().map(|m| format!(" {:>9.4}", m.value)).collect();
-        let mark = if e.best { "  best" } else { "" };
-        self.line(format!("{:>5} {:>6} {:>11.4}{values} {:>10}{mark}", e.epoch, e.step, e.loss, duration(e.seconds)));
+        self.line(row(e));
         if let Some(m) = e.measures.iter().find(|m| m.name == self.metric) {
             self.dev = format!("  {} {:.4}", m.name, m.value);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spotlight::train::Measure;
+
+    use super::*;
+
+    #[test]
+    fn a_table_has_no_more_than_eighty_columns() {
+        let measures = ["loss", "accuracy", "cer", "bleu", "chrf"].map(|name| Measure::rising(name, 0.5)).to_vec();
+        let e = Evaluation { epoch: 100, step: 123_456, loss: 10.25, rate: 0.1, seconds: 45_296.0, measures, best: true };
+        assert_eq!(heading(&e), "epoch   step   train     loss accuracy      cer     bleu     chrf     time");
+        assert_eq!(row(&e), "  100 123456 10.2500   0.5000   0.5000   0.5000   0.5000   0.5000 12:34:56  best");
+        assert_eq!((row(&e).len(), clock(59.04), clock(61.0)), (80, "59.0 s".into(), "1:01".into()));
     }
 }

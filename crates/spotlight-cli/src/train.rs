@@ -1,20 +1,22 @@
 //! `spotlight train`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use spotlight::config::ConfigError;
-use spotlight::model::teach::{Course, Order, Trained};
+use spotlight::folder::Record;
+use spotlight::model::teach::{Course, Files, Order, Trained};
 use spotlight::model::{Task, folder};
 use spotlight::train::End;
 use spotlight::train::run::CHECKPOINT_EVERY;
 
 use crate::Common;
-use crate::output::{WrongUsage, bytes, duration, grouped, say};
+use crate::folds::Folds;
+use crate::output::{WrongUsage, bytes, duration, grouped, note, print, say};
 use crate::progress::{Progress, STOP, Stopped, catch_signals};
-use crate::tasks;
+use crate::{seeds, tasks};
 
 /// Train a model.
 ///
@@ -32,8 +34,8 @@ pub struct Train {
     #[arg(long, value_name = "FILE")]
     dev: Option<PathBuf>,
     /// Folder for the model
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "show")]
+    out: Option<PathBuf>,
     /// What stands between columns: tab, or one character [default: tab; a comma in bags and .csv files]
     #[arg(long, value_name = "CHAR")]
     separator: Option<String>,
@@ -49,17 +51,34 @@ pub struct Train {
     /// Go on from the checkpoint in the folder, with its settings
     #[arg(long, conflicts_with = "force")]
     resume: bool,
+    /// Go on from the weights of a model that has learnt: new units and labels are added to its own
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["recipe", "resume", "task", "seeds"])]
+    from: Option<PathBuf>,
+    /// Learn again from examples of the model in --from, as a share of the new ones, such as 0.5
+    #[arg(long, value_name = "SHARE", requires = "from")]
+    mix: Option<f64>,
     /// Replace a model that is in the folder; files that are not a model's stay
     #[arg(long)]
     force: bool,
+    /// Train so many models that differ in their seed, side by side, and keep them as an ensemble
+    #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u16).range(2..=100))]
+    seeds: Option<u16>,
+    /// Print the settings that would be used, as a recipe, and train nothing
+    #[arg(long, conflicts_with_all = ["resume", "force", "folds", "quiet"])]
+    show: bool,
+    /// Say nothing but warnings and errors on standard error; log.txt in the folder has it all
+    #[arg(long, short)]
+    quiet: bool,
     #[command(flatten)]
-    learning: tasks::Learning,
+    folds: Folds,
 }
 
 impl Train {
     /// Runs the command.
     pub fn run(&self, common: &Common) -> Result<()> {
-        let recipe = self.recipe_text()?;
+        // It is only missing where nothing is written.
+        let out = self.out.clone().unwrap_or_default();
+        let recipe = self.recipe_text(&out)?;
         let recipe = recipe.as_deref();
         let named = recipe.map(folder::task_of).transpose().map_err(|e| self.in_recipe(e))?.flatten();
         let task = match (self.task, named) {
@@ -68,7 +87,6 @@ impl Train {
             }
             (asked, named) => asked.or(named),
         };
-        let folds = self.learning.folds.count(task)?;
         let Some(task) = task else {
             let problem = format!("say what to train: give a recipe with `task = ...`, or --task {}", tasks::names("|", "|"));
             return Err(WrongUsage(problem).into());
@@ -81,9 +99,27 @@ impl Train {
         if files.train.is_empty() {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
         }
-        match folds {
-            Some(count) => tasks::bags::cross_validate(recipe, &changes, (&self.out, self.force), count),
-            None => self.learn(task, recipe, &changes),
+        if self.show {
+            return print(&task.show(recipe, &changes, &mut |line| note(line))?);
+        }
+        let out = if self.resume { return_to_start(out, &files)? } else { out };
+        if let Some(count) = self.seeds {
+            if self.folds.folds.is_some() {
+                return Err(WrongUsage("--seeds and --folds do not go together".into()).into());
+            }
+            let order = Order { recipe, changes: &changes, folder: &out, force: self.force, resume: false };
+            return seeds::train(task, &order, common.seed.unwrap_or(1), count.into(), &|line| self.tell(line));
+        }
+        match self.folds.folds {
+            Some(count) => self.folds.run(count, task, recipe, &changes, (&out, self.force), &|line| self.tell(line)),
+            None => self.learn(task, recipe, &changes, &out),
+        }
+    }
+
+    /// Says something on standard error, unless only warnings are wanted there.
+    fn tell(&self, line: &str) {
+        if !self.quiet || line.starts_with("warning:") {
+            note(line);
         }
     }
 
@@ -96,17 +132,22 @@ impl Train {
     }
 
     /// The recipe; of a run to be resumed, its own settings.
-    fn recipe_text(&self) -> Result<Option<String>> {
+    fn recipe_text(&self, out: &Path) -> Result<Option<String>> {
         if self.resume {
             if self.recipe.is_some() || !self.changes.is_empty() || self.train.is_some() || self.dev.is_some() {
                 let problem = "--resume goes on with the settings and data in the folder: give nothing but --out (and --threads)";
                 return Err(WrongUsage(problem.into()).into());
             }
             // Let go at once: it is taken when there is something to write.
-            drop(folder::resume(&self.out)?);
-            return Ok(Some(folder::read_config(&self.out)?));
+            drop(folder::resume(out)?);
+            return Ok(Some(folder::read_config(out)?));
         }
-        drop(folder::claim(&self.out, self.force)?);
+        if !self.show {
+            drop(folder::claim(out, self.force)?);
+        }
+        if let Some(from) = &self.from {
+            return Ok(Some(folder::read_config(from)?));
+        }
         match &self.recipe {
             Some(path) => Ok(Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?)),
             None => Ok(None),
@@ -123,33 +164,77 @@ impl Train {
         for (key, value) in [("separator", &self.separator), ("columns", &self.columns)] {
             changes.extend(value.as_ref().map(|v| format!("data.{key}={}", toml_string(v))));
         }
+        if let Some(from) = &self.from {
+            // Where it is when the run is resumed from another folder.
+            let from = from.canonicalize().unwrap_or_else(|_| from.clone());
+            changes.push(format!("train.from={}", toml_string(&from.to_string_lossy())));
+            changes.push(format!("train.mix={:?}", self.mix.unwrap_or(0.0)));
+            if self.train.is_some() && self.dev.is_none() {
+                changes.push("data.dev=\"\"".into());
+            }
+        }
         changes.extend(self.header.then(|| "data.header=yes".to_string()));
         changes
     }
 
     /// Trains, shows how it goes, and prints the table at the end.
-    fn learn(&self, task: Task, recipe: Option<&str>, changes: &[String]) -> Result<()> {
-        let order = Order { recipe, changes, folder: &self.out, force: self.force, resume: self.resume };
-        let mut training = task.begin(&order, &mut |line| eprintln!("{line}"))?;
+    fn learn(&self, task: Task, recipe: Option<&str>, changes: &[String], out: &Path) -> Result<()> {
+        let order = Order { recipe, changes, folder: out, force: self.force, resume: self.resume };
+        let mut said = Vec::new();
+        let mut training = task.begin(&order, &mut |line| {
+            self.tell(line);
+            said.push(line.to_string());
+        })?;
         catch_signals();
-        let mut progress = Progress::new(&training.settings().metric);
+        let mut progress = Progress::new(&training.settings().metric, self.quiet, training.log()?);
+        let what = if self.resume { "resumed" } else { "begun" };
+        progress.log(&format!("{what} by spotlight {}", env!("CARGO_PKG_VERSION")));
+        said.iter().for_each(|line| progress.log(line));
         let course = Course { checkpoint_every: checkpoint_every(), stop: &STOP };
         let trained = training.run(&course, &mut progress);
         progress.finish();
-        let Trained { outcome, measures, parameters } = trained?;
+        let Trained { outcome, measures, parameters } = trained.inspect_err(|error| progress.log(&format!("failed: {error}")))?;
         if outcome.end == End::Stopped {
-            eprintln!("stopped in epoch {}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, self.out.display());
+            let stopped = format!("stopped in epoch {}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, out.display());
+            progress.log(&stopped);
+            eprintln!("{stopped}");
             return Err(Stopped::by_signal().into());
         }
-        let size = std::fs::metadata(self.out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
-        say(format_args!("model       {}", self.out.display()))?;
-        for m in &measures {
-            say(format_args!("dev {:<7} {:.4}", m.name, m.value))?;
-        }
+        let size = std::fs::metadata(out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
         let why = if outcome.end == End::Patience { " (no better since)" } else { "" };
-        say(format_args!("epochs      {}, best {}{why}", outcome.epochs, outcome.best_epoch))?;
-        say(format_args!("time        {}, {:.0} positions/s", duration(outcome.seconds), outcome.rate))?;
-        say(format_args!("size        {} parameters, {}", grouped(parameters), bytes(size)))
+        let mut table = vec![format!("model       {}", out.display())];
+        table.extend(measures.iter().map(|m| format!("dev {:<7} {:.4}", m.name, m.value)));
+        table.push(format!("epochs      {}, best {}{why}", outcome.epochs, outcome.best_epoch));
+        table.push(format!("time        {}, {:.0} positions/s", duration(outcome.seconds), outcome.rate));
+        table.push(format!("size        {} parameters, {}", grouped(parameters), bytes(size)));
+        table.iter().try_for_each(|line| {
+            progress.log(line);
+            say(line)
+        })
+    }
+}
+
+/// A run goes on in the working folder that it began in, if its files are there, so that it may be resumed from anywhere; if not, here. Returns the way to the
+/// model's folder from there.
+fn return_to_start(out: PathBuf, files: &Files) -> Result<PathBuf> {
+    let began = Record::read(&out).map(|record| PathBuf::from(record.started_in)).filter(|folder| folder.is_absolute());
+    let here = std::env::current_dir()?;
+    let names = || [&files.train, &files.dev].into_iter().filter(|name| !name.is_empty() && *name != "-");
+    let missing = |folder: &Path| names().find(|name| !folder.join(name).is_file());
+    match began {
+        Some(began) if began != here && missing(&began).is_none() => {
+            let out = std::path::absolute(out)?;
+            std::env::set_current_dir(&began).with_context(|| began.display().to_string())?;
+            Ok(out)
+        }
+        Some(began) if began != here => match missing(&here) {
+            Some(name) => bail!(
+                "cannot go on without {name}: it is neither in {}, where the run began, nor here; start this command in the folder that has it",
+                began.display()
+            ),
+            None => Ok(out),
+        },
+        _ => Ok(out),
     }
 }
 

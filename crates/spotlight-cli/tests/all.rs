@@ -1,11 +1,23 @@
 //! The integration tests of this crate, one program: the library is linked once, and what is generic is compiled once.
 
+mod answers;
+mod asking;
 mod common;
+mod compare;
+mod course;
+mod demos;
 mod faults;
 mod folders;
 mod pictures;
 mod pooling;
 mod resume;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod serve_page;
+#[cfg(feature = "serve")]
+mod serve_security;
+mod settings;
 
 const OWN_PROGRAMS: &[&str] = &["all"];
 

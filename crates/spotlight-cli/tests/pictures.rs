@@ -405,7 +405,7 @@ fn images(place: &Place, heads: &str) {
         format!("{},b{bag},{corner},{}\n", ["yes", "no"][bag % 2], pixels.join(","))
     };
     place.write("bags.csv", (0..40).flat_map(|bag| (0..4).map(move |r| (bag, r))).map(|(bag, r)| row(bag, r)).collect::<String>());
-    train(place, "bags", "bags.csv", &["train.epochs=30", "train.batch=40", heads]);
+    train(place, "bags", "bags.csv", &["train.epochs=30", "train.batch=10", heads]);
 }
 
 #[test]
@@ -499,4 +499,41 @@ fn pipes_get_plain_narrow_lines() {
     assert!(compared.lines().all(|line| line.chars().count() <= 80), "{compared}");
     right(&place, &["plot", "model", "--format", "png", "-o", "plot.png"]);
     assert!(std::fs::read(place.path("plot.png")).unwrap().starts_with(b"\x89PNG"));
+}
+
+/// What `look` draws of the layers of a Transformer is what `predict` answered with, and what cannot be drawn is said.
+#[test]
+fn layers_and_heads_of_a_transformer() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 60);
+    let settings = ["model.architecture=transformer", "model.embedding=24", "transformer.heads=2", "transformer.feed_forward=24"];
+    let few = ["model.encoder_layers=1", "model.decoder_layers=2", "train.epochs=4", "train.every=4", "model.dropout=0.0"];
+    train(&place, "seq2seq", "pairs.tsv", &[&settings[..], &few].concat());
+    let (input, plain) = ("abc", predicted(&place, "abc", &[]));
+    let heads: Vec<Weights> = plain["hypotheses"][0]["heads"].as_array().unwrap().iter().map(table).collect();
+    assert_eq!(heads.len(), 4);
+    let near = |a: &Weights, b: &Weights| a.iter().flatten().zip(b.iter().flatten()).all(|(a, b)| (a - b).abs() < 1e-5);
+    let cross = looked(&place, input, &["--view", "cross"]).remove(0);
+    assert_eq!(cross["kind"], "stack");
+    for (number, head) in heads.iter().enumerate() {
+        let panel = &cross["layers"][number / 2]["panels"][number % 2];
+        assert!(near(&table(&panel["weights"]), head), "head {number}");
+    }
+    let one = looked(&place, input, &["--view", "cross", "--layer", "2", "--head", "1"]).remove(0);
+    assert_eq!(one["layers"].as_array().unwrap().len(), 1);
+    assert!(near(&table(&one["layers"][0]["panels"][0]["weights"]), &heads[2]));
+    let decoder = looked(&place, input, &["--view", "decoder"]).remove(0);
+    assert!(decoder["layers"][0]["panels"][0]["weights"][0][1].is_null());
+    assert_eq!(in_svg(&place, input, &["--view", "cross"]).1[0]["layers"].as_array().unwrap().len(), 2);
+    assert_eq!(in_page(&place, input, &["--view", "rollout"])[0]["layers"][0]["panels"][0]["name"], "rollout over 1 layer");
+    assert!(run(&place, &["look", "model", input, "--view", "encoder", "-o", "heads.png"]).status.success());
+    // The usual picture is one, the mean of all.
+    assert_eq!(looked(&place, input, &[])[0]["heads"].as_array().unwrap().len(), 1);
+    wrong(&place, &["look", "model", input, "--view", "cross", "--layer", "3"], "there is no layer 3: this view has --layer 1 to 2");
+    wrong(&place, &["look", "model", input, "--view", "cross", "--head", "3"], "there is no head 3");
+    wrong(&place, &["look", "model", input, "--view", "rollout", "--head", "1"], "a rollout is of all layers and heads");
+    let place = Place::new();
+    place.pairs("pairs.tsv", 60);
+    train(&place, "seq2seq", "pairs.tsv", &["train.epochs=1"]);
+    wrong(&place, &["look", "model", input, "--view", "cross"], "--view goes with Transformers");
 }

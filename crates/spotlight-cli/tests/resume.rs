@@ -24,6 +24,18 @@ fn arguments<'a>(out: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
     arguments
 }
 
+/// The same for a Transformer.
+const TRANSFORMER: [&str; 8] = [
+    "--set",
+    "model.architecture=transformer",
+    "--set",
+    "transformer.feed_forward=24",
+    "--set",
+    "transformer.attention_dropout=0.2",
+    "--set",
+    "model.decoder_layers=1",
+];
+
 fn model(place: &Place, out: &str) -> Vec<u8> {
     std::fs::read(place.path(out).join("model.safetensors")).unwrap()
 }
@@ -70,6 +82,38 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     // On a fast computer it may have come to its end before the last kill.
     assert!(output.status.success() || err(&output).contains("finished run"), "{}", err(&output));
     assert!(model(&place, "killed") == whole, "the resumed run ended elsewhere");
+}
+
+#[test]
+fn a_transformer_is_the_same_on_any_number_of_threads_and_after_a_kill() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 60);
+    let arguments = |out: &'static str, threads: &'static str| {
+        let few = ["--set", "train.epochs=12", "--threads", threads];
+        arguments(out, &[&TRANSFORMER[..], &few].concat()).into_iter().map(String::from).collect::<Vec<_>>()
+    };
+    for threads in ["1", "2"] {
+        let given = arguments(threads, threads);
+        let output = run(&place, &given.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(output.status.success(), "{}", err(&output));
+    }
+    assert_eq!(model(&place, "1"), model(&place, "2"));
+    let given = arguments("killed", "2");
+    let mut child = command(&place, &given.iter().map(String::as_str).collect::<Vec<_>>())
+        .env("SPOTLIGHT_CHECKPOINT_MS", "1")
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Killed as soon as there is something to go on from.
+    while !place.path("killed").join("checkpoint").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    let output = run(&place, &["train", "--resume", "--out", "killed"]);
+    assert!(output.status.success() || err(&output).contains("finished run"), "{}", err(&output));
+    assert!(model(&place, "killed") == model(&place, "1"), "the resumed run ended elsewhere");
 }
 
 #[test]

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use spotlight::config::resolve;
 use spotlight::model::{bags, classify, folder, matching, seq2seq};
 use spotlight::params::{Init, Params};
-use spotlight::text::read::{BagColumns, Header, Table, TableFormat, ThirdColumn};
+use spotlight::text::read::{BagColumns, Header, Table, TableFormat, ThirdColumn, candidate_of, source_of, text_of};
 use spotlight::text::subwords::{Algorithm, Subwords};
 use spotlight::text::vectors::WordVectors;
-use spotlight::text::{FeaturePlace, Features, Inventory, Vocab};
+use spotlight::text::{FeaturePlace, Features, Inventory, Lines, Vocab};
 use spotlight::{train, weights};
 
 /// A reader, or several that read the same kind of file.
@@ -86,6 +86,14 @@ fn inputs(input: &[u8], _: &Path) -> bool {
             read += table().candidates(with).map_or(0, |rows| rows.filter(Result::is_ok).count());
         }
         read += table().texts().map_or(0, |rows| rows.filter(Result::is_ok).count());
+    }
+    // The same lines, each alone, as they come from a terminal.
+    let path = Path::new("-");
+    for line in Lines::new(input, "-").flatten() {
+        for with in [false, true] {
+            read += source_of(path, &line, with, 100).is_ok() as usize + candidate_of(path, &line, with, 100).is_ok() as usize;
+        }
+        read += text_of(path, &line, 100).is_ok() as usize;
     }
     read > 0
 }

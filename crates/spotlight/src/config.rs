@@ -59,25 +59,31 @@ pub fn resolve<S: Serialize + DeserializeOwned>(defaults: &S, recipe: &str, chan
     let defaults = settings.clone();
     merge(&mut settings, upgrade(recipe, &known)?, "", &known)?;
     for change in changes {
-        let (key, value) = change.split_once('=').ok_or_else(|| ConfigError::Change(change.clone()))?;
-        let mut table = Value::String(value.into());
-        // A value that reads as TOML is taken so: numbers, true, lists. Anything else is text.
-        if let Ok(parsed) = format!("x = {value}").parse::<Table>()
-            && let Some(parsed) = parsed.get("x")
-        {
-            table = parsed.clone();
-        }
-        for part in key.trim().rsplit('.') {
-            table = Value::Table(Table::from_iter([(part.to_string(), table)]));
-        }
-        if let Value::Table(table) = table {
-            merge(&mut settings, upgrade(table, &known)?, "", &known)?;
-        }
+        merge(&mut settings, upgrade(as_table(change)?, &known)?, "", &known)?;
     }
     S::deserialize(Value::Table(settings.clone())).map_err(|e| {
         let (key, problem) = culprit::<S>(&defaults, &settings, &known).unwrap_or_else(|| ("settings".into(), e));
         ConfigError::Value { key, problem: problem.message().trim_end().into() }
     })
+}
+
+/// A change as a recipe of its own.
+fn as_table(change: &str) -> Result<Table, ConfigError> {
+    let (key, value) = change.split_once('=').ok_or_else(|| ConfigError::Change(change.into()))?;
+    // A value that reads as TOML is taken so: numbers, true, lists. Anything else is text.
+    let parsed = format!("x = {value}").parse::<Table>().ok().and_then(|parsed| parsed.get("x").cloned());
+    let mut table = Table::new();
+    put(&mut table, key.trim(), parsed.unwrap_or_else(|| Value::String(value.into())));
+    Ok(table)
+}
+
+/// The keys that a recipe and changes name, with dots; those that stood elsewhere once, at their new place too. What cannot be read names none.
+pub(crate) fn given_keys(recipe: &str, changes: &[String]) -> Vec<String> {
+    let tables = [recipe.parse().ok()].into_iter().chain(changes.iter().map(|change| as_table(change).ok()));
+    let mut given: Vec<String> = tables.flatten().flat_map(|table: Table| keys(&table, "")).collect();
+    let moved = MOVED.iter().filter(|(old, _)| given.iter().any(|key| key == old)).map(|(_, new)| new.to_string());
+    given.extend(moved.collect::<Vec<_>>());
+    given
 }
 
 /// The first key whose value is refused even alone among the defaults, and why. An error of serde does not know its key.
@@ -91,13 +97,14 @@ fn culprit<S: DeserializeOwned>(defaults: &Table, settings: &Table, known: &[Str
 }
 
 /// Settings that stood elsewhere once: their old place, and the new one.
-const MOVED: [(&str, &str); 6] = [
+const MOVED: [(&str, &str); 7] = [
     ("model.attention", "attention.score"),
     ("model.heads", "attention.heads"),
     ("model.alignment", "attention.alignment"),
     ("model.softmax", "attention.softmax"),
     ("model.half_width", "attention.half_width"),
     ("model.asked", "asked.score"),
+    ("model.cell", "model.encoder"),
 ];
 
 /// A recipe of an earlier version, in the words of this one: recipes and models that exist go on working.
@@ -129,7 +136,7 @@ fn upgrade(mut recipe: Table, known: &[String]) -> Result<Table, ConfigError> {
 }
 
 /// The value of a key with dots.
-fn find<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+pub(crate) fn find<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     match key.split_once('.') {
         Some((section, rest)) => find(table.get(section)?.as_table()?, rest),
         None => table.get(key),
@@ -160,7 +167,7 @@ fn put(table: &mut Table, key: &str, value: Value) {
 }
 
 /// All keys, with dots.
-fn keys(table: &Table, prefix: &str) -> Vec<String> {
+pub(crate) fn keys(table: &Table, prefix: &str) -> Vec<String> {
     table
         .iter()
         .flat_map(|(key, value)| {

@@ -89,6 +89,10 @@ pub struct Sizes {
     pub hidden: usize,
     /// Layers of the encoder.
     pub layers: usize,
+    /// 2 if the encoder reads both ways, else 1.
+    pub directions: usize,
+    /// Gates of a cell: rows of its matrices for each feature of a state.
+    pub gates: usize,
     /// Positions of a batch (`train.batch`).
     pub positions: usize,
     /// Units of the longest source and of the longest target, which no batch is smaller than.
@@ -98,23 +102,25 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// What training needs at the very least, whatever cell and mechanism it is: nothing that could run is refused.
+    /// What training needs at the very least, whatever mechanism it is: nothing that could run is refused.
     ///
-    /// With `V` units, `E` features of an embedding, `H` of a state, `P` positions of a batch, `S` and `T` the longest source and target:
+    /// With `V` units, `E` features of an embedding, `H` of a state, `G` gates, `P` positions of a batch, `S` and `T` the longest source and target:
     ///
-    /// - parameters: `V E` for each side, `H (E + H)` for each layer and direction, and with a target `H (E + H)` for the decoder and `V H` for the output;
+    /// - parameters: `V E` for each side (the output may share the target's), `G H (E + H)` for each layer and direction, and for a decoder of a target;
     /// - of a step: `P H` for each layer and direction, with a target `P V` for the scores of the units and `S T` for the weights of the attention.
     pub fn demand(&self) -> Demand {
         let Sizes { embedding: e, hidden: h, threads, longest: (source, target), .. } = *self;
+        let runs = self.layers.saturating_mul(self.directions);
         let positions = self.positions.max(source.saturating_add(target));
         let mut demand = Demand::default();
         for units in [self.source_units, self.target_units] {
             demand.parameters("model.embedding", &[units, e], threads);
         }
         let decoder = usize::from(self.target_units > 0);
-        demand.parameters("model.hidden", &[self.layers.saturating_mul(2).saturating_add(decoder), h, e.saturating_add(h)], threads);
-        demand.parameters("model.hidden", &[self.target_units, h], threads);
-        demand.activations("train.batch", &[self.layers, 2, positions, h]);
+        let recurrences = runs.saturating_add(decoder);
+        demand.parameters(if e > h { "model.embedding" } else { "model.hidden" }, &[recurrences, self.gates, h, e], threads);
+        demand.parameters("model.hidden", &[recurrences, self.gates, h, h], threads);
+        demand.activations("train.batch", &[runs, positions, h]);
         demand.activations("train.batch", &[positions, self.target_units]);
         demand.activations("data.longest", &[source, target]);
         demand
@@ -141,6 +147,23 @@ pub fn available() -> u64 {
 fn available_in(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Bytes that nobody asks the system about.
+const SMALL: u128 = 1 << 28;
+
+/// An error if `numbers` of this size each, all at once, do not fit into the memory that is [`available`] now; for what depends on an input.
+pub(crate) fn fits(what: impl FnOnce() -> String, numbers: u128, bytes: usize) -> crate::Result<()> {
+    let needed = numbers.saturating_mul(bytes as u128);
+    if needed <= SMALL {
+        return Ok(());
+    }
+    let free = available();
+    if needed <= u128::from(free) {
+        return Ok(());
+    }
+    let expected = format!("at most {}, what is free here: shorten the input", size(free.into()));
+    Err(crate::Error::Value { what: what(), got: size(needed), expected })
 }
 
 /// Bytes as people say them.
@@ -196,12 +219,14 @@ mod tests {
             embedding: 64,
             hidden: 128,
             layers: 1,
+            directions: 2,
+            gates: 3,
             positions: 2000,
             longest: (30, 30),
             threads: 2,
         };
-        // 110 embeddings, 3 recurrences, the output: 6 numbers each; states, scores, weights: 2 numbers each.
-        let numbers = 6 * (110 * 64 + 3 * 128 * 192 + 50 * 128) + 2 * (2 * 2000 * 128 + 2000 * 50 + 900);
+        // 110 embeddings and 3 recurrences of 3 gates: 6 numbers each; states, scores, weights: 2 numbers each.
+        let numbers = 6 * (110 * 64 + 3 * 3 * 128 * 192) + 2 * (2 * 2000 * 128 + 2000 * 50 + 900);
         assert_eq!(usual.demand().bytes(), 4 * numbers);
         assert!(usual.demand().check_against(1 << 30).is_ok());
         let cases = [
@@ -216,7 +241,7 @@ mod tests {
         }
         // Without a target nothing is decoded.
         let reader = Sizes { target_units: 0, longest: (30, 0), ..usual };
-        assert_eq!(reader.demand().bytes(), 4 * (6 * (60 * 64 + 2 * 128 * 192) + 2 * 2 * 2000 * 128));
+        assert_eq!(reader.demand().bytes(), 4 * (6 * (60 * 64 + 2 * 3 * 128 * 192) + 2 * 2 * 2000 * 128));
     }
 
     #[test]

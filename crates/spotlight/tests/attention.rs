@@ -184,7 +184,7 @@ fn weigh<T: Float>(config: impl Into<SoftmaxConfig>, scores: &[f64], mask: Optio
 
 #[test]
 fn large_scores_do_no_harm() {
-    for kind in [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::Hard] {
+    for kind in [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::Entmax, SoftmaxKind::Hard] {
         assert_eq!(weigh::<f64>(kind, &[1e30, -1e30, 3.0], None), [1.0, 0.0, 0.0], "{kind:?}");
         assert_eq!(weigh::<f32>(kind, &[-1e30, 1e30, 3.0], None), [0.0, 1.0, 0.0], "{kind:?}");
         assert_eq!(weigh::<f32>(kind, &[1e30, 2.0], Some(&[false, true])), [0.0, 1.0], "{kind:?}");

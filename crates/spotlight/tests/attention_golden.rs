@@ -140,15 +140,17 @@ fn what_can_stand_in_the_place_of_the_softmax() {
     in_both!(with_query("sparsemax_dot", dot(SoftmaxKind::Sparsemax.into())));
     in_both!(with_query("local_m", dot(SoftmaxConfig { half_width: 1, ..SoftmaxKind::LocalM.into() })));
     in_both!(with_query("local_p", dot(SoftmaxConfig { half_width: 2, centre: Some(5), ..SoftmaxKind::LocalP.into() })));
-    in_both!(sparsemax_alone());
+    in_both!(with_query("entmax_dot", dot(SoftmaxKind::Entmax.into())));
+    in_both!(alone("sparsemax", SoftmaxKind::Sparsemax));
+    in_both!(alone("entmax", SoftmaxKind::Entmax));
     in_both!(monotonic());
 }
 
-fn sparsemax_alone<T: Float>() {
-    let case = Case::load("attention", "sparsemax");
+fn alone<T: Float>(name: &str, kind: SoftmaxKind) {
+    let case = Case::load("attention", name);
     let keys = case.axis("memory_lengths");
     let mut params = Params::<T>::new(0);
-    let normaliser = Normaliser::new(&mut params, "", SoftmaxKind::Sparsemax.into(), 0).unwrap();
+    let normaliser = Normaliser::new(&mut params, "", kind.into(), 0).unwrap();
     let scores = case.input(&mut params, "scores");
     case.compare(params, "", |t| {
         let items: Vec<usize> = (0..keys.items()).collect();

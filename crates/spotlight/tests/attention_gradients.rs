@@ -32,8 +32,8 @@ fn with_params(name: &str, params: &Params<f64>) -> Check {
 }
 
 /// The weights that can be checked by differences: those that are not drawn, and have a slope.
-const SMOOTH: [SoftmaxKind; 5] =
-    [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::LocalM, SoftmaxKind::LocalP, SoftmaxKind::Monotonic];
+const SMOOTH: [SoftmaxKind; 6] =
+    [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::Entmax, SoftmaxKind::LocalM, SoftmaxKind::LocalP, SoftmaxKind::Monotonic];
 
 #[test]
 fn scores() {

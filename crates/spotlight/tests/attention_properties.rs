@@ -9,7 +9,7 @@ use spotlight::tape::{Tape, Var};
 const WIDTH: usize = 3;
 
 /// The weights that are a distribution over everything allowed.
-const DISTRIBUTIONS: [SoftmaxKind; 3] = [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::Hard];
+const DISTRIBUTIONS: [SoftmaxKind; 4] = [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::Entmax, SoftmaxKind::Hard];
 
 /// Some sequences with as many queries and rows of memory, and their numbers.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ proptest! {
                 other.memory[row * WIDTH..(row + 1) * WIDTH].iter_mut().for_each(|x| *x = *x * 2.0 + noise);
                 other.query[row * WIDTH..(row + 1) * WIDTH].iter_mut().for_each(|x| *x -= noise);
             }
-            for softmax in [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::LocalP, SoftmaxKind::Monotonic] {
+            for softmax in [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::Entmax, SoftmaxKind::LocalP, SoftmaxKind::Monotonic] {
                 let (one, two) = (attend(&config(kind, softmax), &batch, None), attend(&config(kind, softmax), &other, None));
                 for (query, (rows, pairs)) in queries(&batch).enumerate().filter(|(_, (rows, _))| *rows == axis.range(item)) {
                     prop_assert_eq!(rows, axis.range(item));
@@ -169,7 +169,7 @@ proptest! {
         let allowed: Vec<bool> = masked.iter().copied().cycle().take(axis.rows()).collect();
         let question = Question::of_axes(None, &axis, &axis).unwrap();
         let mask = Mask::keys(&question.pairs, &allowed).unwrap();
-        for softmax in [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::LocalM, SoftmaxKind::LocalP] {
+        for softmax in [SoftmaxKind::Softmax, SoftmaxKind::Sparsemax, SoftmaxKind::Entmax, SoftmaxKind::LocalM, SoftmaxKind::LocalP] {
             let mut params = Params::<f64>::new(3);
             let attention = Attention::new(&mut params, "attention", &config(kind, softmax), WIDTH, WIDTH).unwrap();
             let mut gradients = Gradients::new(&params);

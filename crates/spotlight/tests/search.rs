@@ -1,7 +1,10 @@
 //! What answers are ranked by, computed again from the answers themselves.
 
+use std::sync::Arc;
+
 use spotlight::config::resolve;
 use spotlight::model::seq2seq::{Config, SearchOptions, Transducer};
+use spotlight::search::Lexicon;
 use spotlight::text::Pair;
 
 /// A model that knows nothing, with weights large enough to have opinions: its answers differ in length and in where they look.
@@ -66,4 +69,38 @@ fn a_length_penalty_prefers_longer_answers() {
     };
     let (plain, long) = (lengths(0.0), lengths(3.0));
     assert!(plain.iter().zip(&long).all(|(plain, long)| plain <= long) && plain != long, "{plain:?} {long:?}");
+}
+
+/// Every answer that can be written in two units or less, ranked by forced decoding: what a lexicon of them must find under any beam.
+#[test]
+fn a_lexicon_is_searched_as_if_each_of_its_answers_were_scored() {
+    let model = opinionated(&[]);
+    let words = ["x", "xy", "xyz", "zz", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "y"];
+    let ids: Vec<Vec<u32>> = words.iter().map(|word| model.vocabularies.target.ids(word)).collect();
+    let lexicon = Lexicon::new(ids.iter().map(Vec::as_slice));
+    let options = SearchOptions { beam: 32, n_best: 32, lexicon: Some(Arc::new(lexicon)), ..SearchOptions::GREEDY };
+    let found = model.answer(&SOURCES, &options, false).unwrap();
+    for (source, answer) in SOURCES.iter().zip(found) {
+        let scored = model.score(&vec![*source; words.len()], &words).unwrap();
+        let mut wanted: Vec<(f64, &str)> = scored.iter().zip(words).map(|(a, word)| (a.hypotheses[0].hypothesis.log_prob, word)).collect();
+        wanted.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let got: Vec<&str> = answer.hypotheses.iter().map(|h| h.text.as_str()).collect();
+        assert_eq!(got, wanted.iter().map(|(_, word)| *word).collect::<Vec<_>>());
+        for (h, (log_prob, _)) in answer.hypotheses.iter().zip(&wanted) {
+            assert!((h.hypothesis.log_prob - log_prob).abs() < 1e-4, "{} {log_prob}", h.hypothesis.log_prob);
+        }
+        let shares: f64 = answer.hypotheses.iter().filter_map(|h| h.share).sum();
+        assert!((shares - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn no_answer_is_shorter_than_asked_for() {
+    let model = opinionated(&[]);
+    let lengths = |min_length| -> Vec<usize> {
+        let options = SearchOptions { beam: 4, min_length, ..model.search_options() };
+        model.answer(&SOURCES, &options, false).unwrap().iter().map(|a| a.hypotheses[0].hypothesis.ids.len()).collect()
+    };
+    assert!(lengths(0).iter().any(|&length| length < 7));
+    assert!(lengths(7).iter().all(|&length| length >= 7));
 }

@@ -16,7 +16,7 @@ use spotlight::view::{Page, terminal};
 use super::data::answers;
 use super::stage::{Lines, Stage, value};
 use crate::Common;
-use crate::output::{color, grouped, print, say, width};
+use crate::output::{color, grouped, print, say, tell, width};
 
 /// Share of the questions that decides when to stop.
 const DEV_SHARE: f64 = 0.1;
@@ -36,47 +36,60 @@ impl Answers {
         let split = answers::questions(seed);
         let (train, dev) = split_dev(rows(&split.train), DEV_SHARE, seed, |q| q.id.clone());
         let test = rows(&split.test);
-        say(
+        tell(
             "Which sentence answers the question? Two towers (embedding, bidirectional LSTM, dense layer, attention) and the cosine between them.",
         )?;
-        say(format_args!(
+        tell(format_args!(
             "  {} candidates to learn from, {} to stop by, {} to test with: facts that were asked for in other words, such as",
             grouped(train.len()),
             dev.len(),
             test.len()
         ))?;
         for row in test.iter().take(3) {
-            say(format_args!("    {} {}  {}", if row.relevant { "right" } else { "wrong" }, row.question, row.answer))?;
+            tell(format_args!("    {} {}  {}", if row.relevant { "right" } else { "wrong" }, row.question, row.answer))?;
         }
         let mut model = Matcher::new(config(seed), &train)?;
         let stage = Stage::new(self.out.as_ref(), "answers")?;
-        say(format_args!(
-            "\n  {} parameters; a right answer is to stand above wrong ones of the same question",
+        say("")?;
+        tell(format_args!(
+            "  {} parameters; a right answer is to stand above wrong ones of the same question",
             grouped(model.params.len())
         ))?;
         let before = model.measure(&test)?;
         stage.train(&mut model, &train, &dev, &mut Lines("map"))?;
         let after = model.measure(&test)?;
-        let words = model.baseline(&model.examples(&test))?;
+        let words = &model.baselines(&|| None, &test)?[0];
         say("\nTest questions        MAP    MRR")?;
         for (name, map, mrr) in [
             ("before training", value(&before, "map"), value(&before, "mrr")),
             ("after training", value(&after, "map"), value(&after, "mrr")),
-            ("shared words (idf)", words.map, words.mrr),
+            (words.name.as_str(), value(&words.measures, "map"), value(&words.measures, "mrr")),
         ] {
             say(format_args!("  {name:<18} {map:.3}  {mrr:.3}"))?;
         }
 
-        // The first question whose right answer the model finds, with its best wrong one.
+        // The candidates of each question, the best first, and whether that one is right.
+        let (mut right, mut asked) = (Vec::new(), 0);
         for question in test.chunk_by(|a, b| a.id == b.id) {
             let mut answers = model.answer(&question.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
             answers.sort_by(|a, b| b.score.total_cmp(&a.score));
+            asked += 1;
             if question.iter().any(|q| q.relevant && q.answer == answers[0].answer) {
-                say("\nThe two best answers to one of them, the right one first:\n")?;
-                let page = Page::new(answers.iter().take(2).map(|a| a.picture().into()).collect())?;
-                print(&terminal::draw(&page, width(), color()))?;
-                break;
+                right.push(answers);
             }
+        }
+        say(format_args!("\nThe right answer comes first for {} of {asked} test questions, such as", right.len()))?;
+        for answers in right.iter().take(3) {
+            tell(format_args!("    {}", answers[0].question))?;
+            for (mark, answer) in ["right", "next "].iter().zip(answers) {
+                tell(format_args!("      {mark}  cosine {:>6.3}  {}", answer.cosine, answer.answer))?;
+            }
+        }
+        if let Some(answers) = right.first() {
+            say("\nWhere the model looks in the first of them, the right answer and the next:\n")?;
+            let page = Page::new(answers.iter().take(2).map(|a| a.picture().into()).collect())?;
+            print(&terminal::draw(&page, width(), color()))?;
+            tell("The score is the cosine of the two rows that the attention made of question and answer.")?;
         }
         if let Some(out) = &self.out {
             say(format_args!("\nThe model is in {}. Try: spotlight info {0}", out.display()))?;

@@ -14,12 +14,12 @@ use spotlight::view::{self, Images, Page, terminal};
 use super::data::digits::{self, SIDE};
 use super::stage::{Lines, Stage, value};
 use crate::Common;
-use crate::output::{color, grouped, print, say, width};
+use crate::output::{color, grouped, print, say, tell, width};
 
 /// Share of the bags that decides when to stop.
 const DEV_SHARE: f64 = 0.1;
 
-/// Train on bags of digit pictures and see which picture decides.
+/// Train on bags of digit pictures and see which picture the model looks at.
 #[derive(Args)]
 pub struct Bags {
     /// Keep the model in this folder
@@ -34,8 +34,8 @@ impl Bags {
         let split = digits::bags(1500, 300, seed);
         let (train, dev) = split_dev(named(&split.train), DEV_SHARE, seed, |b| b.id.clone());
         let test = named(&split.test);
-        say("Bags of digit pictures of 8 by 8 pixels. A bag is positive if one of them is a nine; nobody says which.")?;
-        say(format_args!(
+        tell("Bags of digit pictures of 8 by 8 pixels. A bag is positive if one of them is a nine; nobody says which.")?;
+        tell(format_args!(
             "  {} bags to learn from, {} to stop by, {} others to test with; from {} to {} pictures each",
             grouped(train.len()),
             dev.len(),
@@ -47,7 +47,8 @@ impl Bags {
         let stage = Stage::new(self.out.as_ref(), "bags")?;
         let m = &model.config.model;
         let text = format!("{} layers of {} for every picture, gated attention, a head", m.layers, m.hidden);
-        say(format_args!("  {text}: {} parameters\n", grouped(model.params.len())))?;
+        tell(format_args!("  {text}: {} parameters", grouped(model.params.len())))?;
+        say("")?;
         stage.train(&mut model, &train, &dev, &mut Lines("accuracy"))?;
 
         let measures = model.measure(&test)?;
@@ -56,7 +57,8 @@ impl Bags {
         let found: Vec<bool> =
             split.test.iter().zip(&answers).filter(|(bag, _)| bag.positive).map(|(b, a)| b.digits[most(a)] == 9).collect();
         let right = found.iter().filter(|&&nine| nine).count();
-        say(format_args!("The picture looked at most is a nine in {right} of the {} test bags that have one.\n", found.len()))?;
+        tell(format_args!("The picture looked at most is a nine in {right} of the {} test bags that have one.", found.len()))?;
+        say("")?;
         if let Some((bag, answer)) = split.test.iter().zip(&answers).find(|(bag, answer)| bag.positive && answer.label == "nine") {
             let page = Page::new(vec![picture(bag, answer).into()])?;
             print(&terminal::draw(&page, width(), color()))?;

@@ -17,7 +17,7 @@ use spotlight::view::{Page, ascii};
 use super::data::dates;
 use super::stage::{Stage, pairs};
 use crate::Common;
-use crate::output::{grouped, print, say, width};
+use crate::output::{grouped, print, say, tell, width};
 
 /// Train a date converter and see where it looks.
 #[derive(Args)]
@@ -53,7 +53,22 @@ impl Dates {
         let date = self.date.to_lowercase();
         let answer = model.answer(&[(&date, None)], &SearchOptions { beam: 1, ..model.search_options() }, false)?;
         let page = Page::new(answer.iter().flat_map(|a| a.matrices(&Drawing::default())).map(Into::into).collect())?;
+        tell(
+            "Each row is a character it writes, from top to bottom; each column a character it reads, as typed. The heavier the mark, \
+             the more of the context comes from there; every row sums to 1. The number at the right is the probability of the character written.",
+        )?;
+        say("")?;
         print(&ascii::draw(&page, width()))?;
+        say("")?;
+        tell(
+            "Both digits of a month come from the same word, so while it writes them the spotlight can stay on its name: september is 09, \
+             october is 10, and nothing in the name has a place of its own for either digit.",
+        )?;
+        tell(
+            "Programs that pad all dates to one length must mask the padding: its scores are set to minus infinity before the softmax, so that \
+             its weights are 0. Here there is no padding. Dates lie one after the other, each softmax runs over the characters of its own \
+             date, and there is nothing to mask.",
+        )?;
         if let Some(out) = &self.out {
             say(format_args!("\nThe model is in {}. Try: spotlight look {0} \"3 july 2018\"", out.display()))?;
         }
@@ -89,7 +104,7 @@ fn config(seed: u64, embedding: usize, hidden: usize, train: TrainSettings) -> C
 
 fn explain(config: &Config, train: &[Pair], test: &[Pair], forms: usize) -> Result<()> {
     say("Verbose dates to ISO dates, character by character.")?;
-    say(format_args!(
+    tell(format_args!(
         "  {} dates to learn from, {} others to test with, in {forms} form{}, such as",
         grouped(train.len()),
         grouped(test.len()),
@@ -99,7 +114,8 @@ fn explain(config: &Config, train: &[Pair], test: &[Pair], forms: usize) -> Resu
         say(format_args!("    {:<28} -> {}", pair.source, pair.target))?;
     }
     let m = &config.model;
-    say(format_args!("  encoder and decoder: tanh RNN of {}; additive attention over exactly the characters typed\n", m.hidden))
+    tell(format_args!("  encoder and decoder: tanh RNN of {}; additive attention over exactly the characters typed", m.hidden))?;
+    say("")
 }
 
 /// The table of the seed: epoch, loss of a date, test accuracy.

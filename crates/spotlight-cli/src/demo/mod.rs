@@ -7,6 +7,7 @@ mod dates;
 mod numbers;
 mod sentiment;
 mod stage;
+mod transformer;
 mod translate;
 
 use anyhow::Result;
@@ -25,11 +26,13 @@ pub struct Demo {
 enum Which {
     /// Verbose dates to ISO dates, and where the model looks while it writes
     Dates(dates::Dates),
+    /// The same without recurrence: positions, heads and mask of a Transformer
+    Transformer(transformer::Transformer),
     /// One attention with every number on the way
     Numbers(numbers::Worked),
     /// Eight English sentences to French, word by word
     Translate(translate::Translate),
-    /// Loving and complaining tweets, and the words that decide
+    /// Loving and complaining tweets, and the words the model looks at
     Sentiment(sentiment::Sentiment),
     /// Which sentence answers the question? Both texts shaded
     Answers(answers::Answers),
@@ -42,6 +45,7 @@ impl Demo {
     pub fn run(&self, common: &Common) -> Result<()> {
         match &self.which {
             Which::Dates(demo) => demo.run(common),
+            Which::Transformer(demo) => demo.run(common),
             Which::Numbers(demo) => demo.run(),
             Which::Translate(demo) => demo.run(common),
             Which::Sentiment(demo) => demo.run(common),

@@ -16,12 +16,12 @@ use spotlight::view::{Page, terminal};
 use super::data::tweets::{self, Tweet};
 use super::stage::{Lines, Stage, value};
 use crate::Common;
-use crate::output::{color, grouped, print, say, width};
+use crate::output::{color, grouped, print, say, tell, width};
 
 /// Share of the tweets that decides when to stop.
 const DEV_SHARE: f64 = 0.1;
 
-/// Train a classifier of tweets and see which words decide.
+/// Train a classifier of tweets and see which words it looks at.
 #[derive(Args)]
 pub struct Sentiment {
     /// The tweet to look into
@@ -39,42 +39,60 @@ impl Sentiment {
         let split = tweets::examples(4000, 500, seed);
         let (train, dev) = split_dev(labelled(&split.train), DEV_SHARE, seed, |t| t.text.clone());
         let test = labelled(&split.test);
-        say("Is the author happy? Tweets with concessions, negation and irony, in which single words mislead.")?;
-        say(format_args!(
+        tell("Is the author happy? Tweets with concessions, negation and irony, in which single words mislead.")?;
+        tell(format_args!(
             "  {} tweets to learn from, {} to stop by, {} others to test with, such as",
             grouped(train.len()),
             dev.len(),
             test.len()
         ))?;
         for tweet in test.iter().take(3) {
-            say(format_args!("    {:<8} {}", tweet.label, tweet.text))?;
+            tell(format_args!("    {:<8} {}", tweet.label, tweet.text))?;
         }
 
         let stage = Stage::new(self.out.as_ref(), "sentiment")?;
         let (attentive, with) = fit(&stage, config(seed, PoolingKind::Attention), &train, &dev, &test)?;
-        let compare = Stage::new(None, "sentiment-last")?;
-        let (plain, without) = fit(&compare, config(seed, PoolingKind::Last), &train, &dev, &test)?;
-        let added = attentive.params.len() - plain.params.len();
-        say(format_args!("\nThe attention adds {added} parameters to {}.", grouped(plain.params.len())))?;
-        say(format_args!("Test accuracy  {with:.3} with attention, {without:.3} with the last state only"))?;
-        say(match with - without {
-            gain if gain > 0.005 => "On these tweets the attention helps.\n",
-            gain if gain < -0.005 => "On these tweets the last state alone is better: here the attention only shows.\n",
-            _ => "On these tweets both do the same: here the attention only shows.\n",
+        let others = [("the plain mean", PoolingKind::Mean), ("the last state", PoolingKind::Last)];
+        let mut controls = Vec::new();
+        for (name, pooling) in others {
+            let stage = Stage::new(None, "sentiment-control")?;
+            let (model, accuracy) = fit(&stage, config(seed, pooling), &train, &dev, &test)?;
+            controls.push((name, model, accuracy));
+        }
+        let plain = controls.iter().map(|(_, model, _)| model.params.len()).max().unwrap_or(0);
+        say(format_args!("\nThe attention adds {} parameters to {}.", attentive.params.len() - plain, grouped(plain)))?;
+        say("\nTest accuracy")?;
+        for (name, accuracy) in [("attention", with)].into_iter().chain(controls.iter().map(|(name, _, accuracy)| (*name, *accuracy))) {
+            say(format_args!("  {name:<15} {accuracy:.3}"))?;
+        }
+        let best = controls.iter().map(|(_, _, accuracy)| *accuracy).fold(0.0, f64::max);
+        tell(match with - best {
+            gain if gain > 0.005 => "On these tweets the attention helps.",
+            gain if gain < -0.005 => "On these tweets a plain way is better: here the attention only shows.",
+            _ => "On these tweets a plain way does the same: here the attention only shows.",
         })?;
+        say("")?;
         let answer = attentive.answer(&[self.tweet.to_lowercase()])?;
         let page = Page::new(answer.iter().map(|a| a.picture().into()).collect())?;
         print(&terminal::draw(&page, width(), color()))?;
         if let Some(answer) = answer.first() {
-            let verdicts = plain.answer(&[&answer.text])?;
-            let verdict = verdicts.first().map_or(String::new(), |a| format!("{} ({:.3})", a.label, a.probability()));
-            say(format_args!(
-                "\nLooked at most: {}. The last state alone says {verdict}.",
+            let even = 1.0 / answer.tokens.len().max(1) as f32;
+            say("")?;
+            tell(format_args!(
+                "Looked at most: {}. With the plain mean every word would have the weight {even:.3}.",
                 heaviest(&answer.tokens, &answer.attention[0])
             ))?;
+            for (name, model, _) in &controls {
+                let verdicts = model.answer(&[&answer.text])?;
+                let verdict = verdicts.first().map_or(String::new(), |a| format!("{} ({:.3})", a.label, a.probability()));
+                say(format_args!("The model with {name} says {verdict}."))?;
+            }
+            tell(
+                "Where the weight lies says where the context came from, not why the model decided: other weights may give the same answer.",
+            )?;
         }
         if let Some(out) = &self.out {
-            say(format_args!("The model is in {}. Try: spotlight look {0} \"i love it even though it keeps me awake\"", out.display()))?;
+            tell(format_args!("The model is in {}. Try: spotlight look {0} \"i love it even though it keeps me awake\"", out.display()))?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! `spotlight demo translate`: eight sentences, a GRU of 32, and the attention of every word.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -9,14 +10,17 @@ use spotlight::decoder::Order;
 use spotlight::model::UnitSection;
 use spotlight::model::seq2seq::config::Start;
 use spotlight::model::seq2seq::{Config, Transducer};
+use spotlight::search::Writer;
+use spotlight::tape::Pool;
 use spotlight::text::UnitKind;
+use spotlight::text::vocab::{END, START, UNKNOWN};
 use spotlight::train::settings::ScheduleName;
 use spotlight::train::{Evaluation, Tick, TrainSettings, Watch};
 
 use super::data::translate::PAIRS;
 use super::stage::{Stage, pairs};
 use crate::Common;
-use crate::output::say;
+use crate::output::{say, tell};
 
 const EPOCHS: u64 = 500;
 
@@ -34,28 +38,43 @@ pub struct Translate {
 impl Translate {
     /// Runs the demo.
     pub fn run(&self, common: &Common) -> Result<()> {
-        say("Eight English sentences to French: GRU of 32, dot attention, Adam 0.01, 500 epochs.")?;
-        say("The decoder starts from zeros, so all it knows of the source comes by attention.\n")?;
+        tell("Eight English sentences to French: GRU of 32, dot attention, Adam 0.01, 500 epochs.")?;
+        tell("The decoder starts from zeros, so all it knows of the source comes by attention.")?;
+        say("")?;
         let train = pairs(PAIRS);
         let stage = Stage::new(self.out.as_ref(), "translate")?;
         let mut model = Transducer::new(config(common.seed.unwrap_or(1)), &train)?;
         stage.train(&mut model, &train, &train, &mut Losses)?;
 
+        let states = model.encoder_states(&self.sentence, None)?;
         say("\nENCODER HIDDEN STATES (the first 8 of 32 numbers)")?;
-        for (i, (unit, state)) in model.encoder_states(&self.sentence, None)?.iter().enumerate() {
+        for (i, (unit, state)) in states.iter().enumerate() {
             let numbers: Vec<String> = state.iter().take(8).map(|x| format!("{x:6.3}")).collect();
             say(format_args!("  S_{i} ({:>5}): {} ...", unit.text, numbers.join(" ")))?;
         }
 
+        for (unit, _) in states.iter().filter(|(unit, _)| unit.id == UNKNOWN) {
+            let known: BTreeSet<&str> = PAIRS.iter().flat_map(|(english, _)| english.split(' ')).collect();
+            let known = Vec::from_iter(known).join(", ");
+            tell(format_args!(
+                "\"{}\" is unknown: the model has learnt {known}, and reads any other word as one and the same.",
+                unit.text
+            ))?;
+        }
+
         let options = model.search_options();
+        let source: Vec<u32> = states.iter().map(|(unit, _)| unit.id).collect();
         for answer in model.answer(&[(&self.sentence, None)], &options, false)? {
             for h in &answer.hypotheses {
-                for (word, weights) in h.tokens.iter().zip(&h.hypothesis.attention) {
-                    say(format_args!("\nGenerating \"{word}\":"))?;
+                let (sure, ending) = end_of_sentence(&model, &source, &h.hypothesis.ids)?;
+                let words = h.tokens.iter().map(|word| format!("\"{word}\"")).zip(&h.hypothesis.attention);
+                for (word, weights) in words.chain([(format!("the end of the sentence (probability {sure:.3})"), &ending)]) {
+                    say(format_args!("\nGenerating {word}:"))?;
                     for (source, &w) in answer.source_tokens.iter().zip(weights) {
-                        say(format_args!("  {source:>7} {w:.3} {}", "█".repeat((w * 30.0) as usize)))?;
+                        say(format!("  {source:>7} {w:.3} {}", "█".repeat((w * 30.0) as usize)).trim_end())?;
                     }
                 }
+                say(format_args!("\nInput:      {}\nTranslated: {}", answer.source, h.text))?;
             }
         }
 
@@ -69,6 +88,20 @@ impl Translate {
         }
         say(format_args!("{right} of 8 right"))
     }
+}
+
+/// How sure the decoder is that the sentence ends after these words, and where it looks then.
+fn end_of_sentence(model: &Transducer, source: &[u32], words: &[u32]) -> Result<(f32, Vec<f32>)> {
+    if source.is_empty() {
+        return Ok((1.0, Vec::new()));
+    }
+    let (pool, writer) = (Pool::new(), model.writer());
+    let mut session = writer.begin(&[source], 1, &pool)?;
+    let mut step = session.step(&[0], &[START])?;
+    for &word in words {
+        step = session.step(&[0], &[word])?;
+    }
+    Ok((step.log_probs[END as usize].exp(), step.weights))
 }
 
 fn config(seed: u64) -> Config {

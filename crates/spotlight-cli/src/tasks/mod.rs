@@ -22,7 +22,8 @@ pub struct Answering {
 
 impl Answering {
     /// In the words of the library.
-    pub fn options(&self, common: &Common) -> Result<AnswerOptions> {
+    pub fn options(&self, common: &Common, task: Task) -> Result<AnswerOptions> {
+        self.search.check(task)?;
         self.search.options(common)
     }
 }
@@ -33,6 +34,8 @@ impl Answering {
 pub struct Drawn {
     #[command(flatten)]
     bags: bags::Drawn,
+    #[command(flatten)]
+    pub inside: seq2seq::Inside,
 }
 
 impl Drawn {
@@ -43,21 +46,13 @@ impl Drawn {
 
     /// What the library can do of it, added to what else is asked for.
     pub fn drawing(&self, drawing: Drawing) -> Drawing {
-        Drawing { image: self.bags.image, ..drawing }
+        self.inside.drawing(Drawing { image: self.bags.image, ..drawing })
     }
 
     /// The rest of it: of the pictures of a file, those that were asked for, as they were asked for.
     pub fn pick(&self, pictures: Vec<Picture>, file: &Path) -> Result<Vec<Picture>> {
         self.bags.pick(pictures, file)
     }
-}
-
-/// Options of `train` that say how to learn.
-#[derive(Args, Clone, Debug)]
-#[group(skip)]
-pub struct Learning {
-    #[command(flatten)]
-    pub folds: bags::Folds,
 }
 
 /// An error if a task cannot be asked by this file, `-` for standard input.

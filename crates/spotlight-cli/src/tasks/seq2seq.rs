@@ -1,8 +1,11 @@
 //! Options of the search, for models that write.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Result;
-use clap::Args;
-use spotlight::model::AnswerOptions;
+use clap::{Args, ValueEnum};
+use spotlight::model::{Answer, AnswerOptions, Drawing, Task, View};
+use spotlight::text::Lines;
 
 use crate::Common;
 use crate::output::WrongUsage;
@@ -25,37 +28,152 @@ pub struct Search {
     /// Draw answers with this temperature instead of searching for the best
     #[arg(long, value_name = "T")]
     sample: Option<f64>,
+    /// Every answer begins with this
+    #[arg(long, value_name = "TEXT")]
+    prefix: Option<String>,
+    /// Write nothing but the lines of this file
+    #[arg(long, value_name = "FILE")]
+    lexicon: Option<PathBuf>,
+    /// Search for nothing: take the lines of this file for the answers, and score them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["beam", "n_best", "sample", "prefix", "lexicon", "min_length"])]
+    force: Option<PathBuf>,
+    /// Shortest answer, in units
+    #[arg(long, value_name = "N")]
+    min_length: Option<u16>,
     /// Copy unknown units from where the attention points
     #[arg(long)]
     copy_unknown: bool,
 }
 
+/// The lines of a file.
+fn lines_of(path: &Path) -> Result<Vec<String>> {
+    Ok(Lines::open(path)?.map(|line| line.map(|line| line.text)).collect::<Result<Vec<_>, _>>()?)
+}
+
 impl Search {
+    /// An error if an option is given that means nothing to a model of this kind.
+    pub fn check(&self, task: Task) -> Result<()> {
+        let given = [
+            ("--beam", self.beam.is_some()),
+            ("--n-best", self.n_best.is_some() && task != Task::Classify),
+            ("--length-penalty", self.length_penalty.is_some()),
+            ("--coverage-penalty", self.coverage_penalty.is_some()),
+            ("--sample", self.sample.is_some()),
+            ("--prefix", self.prefix.is_some()),
+            ("--lexicon", self.lexicon.is_some()),
+            ("--force", self.force.is_some()),
+            ("--min-length", self.min_length.is_some()),
+            ("--copy-unknown", self.copy_unknown),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) if task != Task::Seq2seq => {
+                Err(WrongUsage(format!("{name} goes with seq2seq models, this one is for {}", task.name())).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What was asked for; the model adds its own settings.
     pub fn options(&self, common: &Common) -> Result<AnswerOptions> {
-        if let (Some(n_best), Some(beam), None) = (self.n_best, self.beam, self.sample)
-            && n_best > beam
-        {
-            return Err(WrongUsage(format!("--n-best {n_best} needs --beam {n_best} or more")).into());
-        }
-        for (name, value) in [("--length-penalty", self.length_penalty), ("--coverage-penalty", self.coverage_penalty)] {
-            if let Some(value) = value.filter(|x| !(x.is_finite() && *x >= 0.0)) {
-                return Err(WrongUsage(format!("{name} {value}: expected a number that is not below 0")).into());
-            }
-        }
-        if let Some(temperature) = self.sample
-            && !(temperature > 0.0 && temperature.is_finite())
-        {
-            return Err(WrongUsage(format!("--sample {temperature}: the temperature must be above 0")).into());
-        }
-        Ok(AnswerOptions {
+        let options = AnswerOptions {
             beam: self.beam.map(usize::from),
             n_best: self.n_best.map(usize::from),
             length_penalty: self.length_penalty,
             coverage_penalty: self.coverage_penalty,
             sample: self.sample.map(|temperature| (temperature, common.seed.unwrap_or(1))),
+            prefix: self.prefix.clone(),
+            lexicon: self.lexicon.as_deref().map(lines_of).transpose()?,
+            targets: self.force.as_deref().map(lines_of).transpose()?,
+            min_length: self.min_length.map_or(0, usize::from),
             copy_unknown: self.copy_unknown,
             ..AnswerOptions::default()
-        })
+        };
+        match problem(&options, |name| format!("--{}", name.replace('_', "-"))) {
+            Some(problem) => Err(WrongUsage(problem).into()),
+            None => Ok(options),
+        }
+    }
+}
+
+/// What cannot be in these options, if anything. `written` says how the user writes an option's name.
+pub fn problem(options: &AnswerOptions, written: impl Fn(&str) -> String) -> Option<String> {
+    if let (Some(n_best), Some(beam), None) = (options.n_best, options.beam, options.sample)
+        && n_best > beam
+    {
+        return Some(format!("{} {n_best} needs {} {n_best} or more", written("n_best"), written("beam")));
+    }
+    for (name, value) in [("length_penalty", options.length_penalty), ("coverage_penalty", options.coverage_penalty)] {
+        if let Some(value) = value.filter(|x| !(x.is_finite() && *x >= 0.0)) {
+            return Some(format!("{} {value}: expected a number that is not below 0", written(name)));
+        }
+    }
+    let temperature = options.sample.map(|(temperature, _)| temperature).filter(|t| !(*t > 0.0 && t.is_finite()))?;
+    Some(format!("{} {temperature}: the temperature must be above 0", written("sample")))
+}
+
+/// Options of `look` for Transformers.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// Of a Transformer: one of its attentions, all layers and heads side by side
+    #[arg(long, value_enum, value_name = "VIEW")]
+    view: Option<ViewName>,
+    /// With --view: only this layer, counted from 1, the mean of its heads; with --head one of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), requires = "view")]
+    layer: Option<u16>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ViewName {
+    /// What is written looks at what was read
+    Cross,
+    /// What is read looks at all that is read
+    Encoder,
+    /// What is written looks at what was written before
+    Decoder,
+    /// What of each position read would arrive at the top of the encoder by attention alone
+    Rollout,
+}
+
+impl From<ViewName> for View {
+    fn from(name: ViewName) -> Self {
+        match name {
+            ViewName::Cross => View::Cross,
+            ViewName::Encoder => View::Encoder,
+            ViewName::Decoder => View::Decoder,
+            ViewName::Rollout => View::Rollout,
+        }
+    }
+}
+
+impl Inside {
+    /// Whether layers are to be looked into.
+    pub fn is_wanted(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// Added to what else is asked for.
+    pub fn drawing(&self, drawing: Drawing) -> Drawing {
+        Drawing { view: self.view.map(View::from), layer: self.layer.map(|number| usize::from(number) - 1), ..drawing }
+    }
+
+    /// An error if an answer has no such layer or head.
+    pub fn check(&self, answer: &dyn Answer, drawing: &Drawing) -> Result<()> {
+        let Some(view) = drawing.view else { return Ok(()) };
+        let none = || WrongUsage("--view goes with Transformers: this model has no such attention, or answered with nothing".into());
+        let layers = answer.layers().ok_or_else(none)?;
+        let number = layers.of(view);
+        if number == 0 {
+            return Err(none().into());
+        }
+        if let Some(layer) = drawing.layer.filter(|&layer| layer >= number) {
+            return Err(WrongUsage(format!("there is no layer {}: this view has --layer 1 to {number}", layer + 1)).into());
+        }
+        if view == View::Rollout && (drawing.layer.is_some() || drawing.head.is_some()) {
+            return Err(WrongUsage("a rollout is of all layers and heads: leave --layer and --head out".into()).into());
+        }
+        if let Some(head) = drawing.head.filter(|&head| head >= layers.heads) {
+            return Err(WrongUsage(format!("there is no head {}: this model has --head 1 to {}", head + 1, layers.heads)).into());
+        }
+        Ok(())
     }
 }

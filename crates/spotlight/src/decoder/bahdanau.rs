@@ -53,6 +53,7 @@ pub(super) fn all_at_once<T: Float>(
         readout,
         contexts: Some(out.contexts),
         weights: Some(out.weights),
+        own: Vec::new(),
         pairs: Some(out.pairs),
         coverage_penalty: None,
         log_probs: None,

@@ -73,11 +73,11 @@ impl Decoder for BridgedDecoder {
         Ok(Begun { memories: vec![memory], state })
     }
 
-    fn teacher_forced<T: Float>(&self, tape: &Tape<T>, y: Var, begun: &Begun) -> Result<DecoderOutput> {
+    fn teacher_forced<T: Float>(&self, tape: &Tape<T>, y: Var, begun: &Begun, _: bool) -> Result<DecoderOutput> {
         self.decoder.teacher_forced(tape, y, one(&begun.memories)?, &begun.state)
     }
 
-    fn step<T: Float>(&self, tape: &Tape<T>, y: Var, before: &State, memories: &[Memory], items: &[usize]) -> Result<Stepped> {
+    fn step<T: Float>(&self, tape: &Tape<T>, y: Var, before: &State, memories: &[Memory], items: &[usize], _: bool) -> Result<Stepped> {
         self.decoder.step(tape, y, before, one(memories)?, items)
     }
 }

@@ -48,6 +48,7 @@ pub(super) fn all_at_once<T: Float>(
         readout: run.states,
         contexts: None,
         weights: None,
+        own: Vec::new(),
         pairs: None,
         coverage_penalty: None,
         log_probs: None,

@@ -2,7 +2,7 @@
 
 use spotlight_kernels::Float;
 
-use super::{Encoder, Read};
+use super::{Encoder, Manner, Read};
 use crate::Result;
 use crate::nn::Linear;
 use crate::params::Params;
@@ -27,7 +27,7 @@ impl Encoder for Average {
         self.hidden
     }
 
-    fn read<T: Float>(&self, tape: &Tape<T>, x: Var) -> Result<Read> {
+    fn read_as<T: Float>(&self, tape: &Tape<T>, x: Var, _: Manner) -> Result<Read> {
         Ok(Read::of(tape.tanh(self.layer.forward(tape, x)?)))
     }
 }

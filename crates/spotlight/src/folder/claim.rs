@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
+use super::log::Log;
 use super::survey::{State, remove_ours, survey};
 use super::{
     CHECKPOINT, CHECKPOINT_FILE, COMMON_NAMES, CONFIG, Entry, FolderError, LOG, MANIFEST, Manifest, RECORD, Record, STAGING, Stage,
@@ -161,7 +162,12 @@ impl Claim {
         claim(&self.path().join(format!("fold-{number}")), self.force)
     }
 
-    /// Makes room for the folds of a cross-validation: a model that was there before goes.
+    /// Takes the folder of one member of an ensemble, counted from 1.
+    pub fn member(&self, number: usize) -> Result<Claim> {
+        claim(&self.path().join(super::member_name(number)), self.force)
+    }
+
+    /// Makes room for the folds of a cross-validation or the members of an ensemble: a model that was there before goes.
     pub fn clear(&self) -> Result<()> {
         adopt(self.path())?;
         remove_ours(self.path())
@@ -264,9 +270,10 @@ impl ModelFolder {
     }
 
     /// `log.txt`, to be added to.
-    pub fn log(&self) -> Result<File> {
+    pub fn log(&self) -> Result<Log> {
         let path = self.own(&self.manifest()?, LOG)?;
-        OpenOptions::new().create(true).append(true).open(&path).map_err(|source| Error::Io { path, source })
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|source| Error::Io { path, source })?;
+        Ok(Log::new(file))
     }
 
     /// Ends the run: the list of files knows nothing but what is there, `run.json` says that it is finished, and the checkpoint goes.

@@ -22,8 +22,8 @@ pub enum FolderError {
         /// The folder.
         folder: PathBuf,
     },
-    /// A folder that holds the models of a cross-validation.
-    #[error("{} already holds a model for each fold: choose another --out, or replace them with --force", folder.display())]
+    /// A folder that holds the models of a cross-validation or of an ensemble.
+    #[error("{} already holds several models: choose another --out, or replace them with --force", folder.display())]
     TakenByFolds {
         /// The folder.
         folder: PathBuf,

@@ -33,6 +33,7 @@ mod claim;
 mod clock;
 mod error;
 mod lock;
+mod log;
 mod manifest;
 mod record;
 mod sha256;
@@ -47,6 +48,7 @@ use serde::Serialize;
 pub use claim::{Claim, ModelFolder, claim, resume};
 pub use error::FolderError;
 pub use lock::{Holder, held_by};
+pub use log::Log;
 pub use manifest::{Entry, Manifest};
 pub use record::{Record, Stage};
 pub use survey::{State, state};
@@ -90,9 +92,36 @@ pub fn frame_names(task: Task) -> &'static [&'static str] {
     match task {
         Task::Seq2seq => &["source.txt", "source.tokenizer.json", "target.txt", "target.tokenizer.json", "features.txt"],
         Task::Classify => &["text.txt", "text.tokenizer.json", "units.bin", "labels.txt"],
-        Task::Match => &["text.txt", "text.tokenizer.json", "overlap.toml"],
+        Task::Match => &["text.txt", "text.tokenizer.json", "units.bin", "overlap.toml"],
         Task::Bags => &["labels.txt", "standard.toml"],
     }
+}
+
+/// What the names of an ensemble's members begin with.
+const MEMBER: &str = "member-";
+
+/// The name of a member of an ensemble, counted from 1.
+pub fn member_name(number: usize) -> String {
+    format!("{MEMBER}{number}")
+}
+
+/// The members of an ensemble in their order; none of anything else.
+pub fn members(folder: &Path) -> Vec<PathBuf> {
+    (1..).map(|number| folder.join(member_name(number))).take_while(|member| config_path(member).exists()).collect()
+}
+
+/// Copies the files of a model that has learnt to a new folder: those on its list, and the list.
+pub fn copy(model: &Path, to: &Path) -> Result<()> {
+    create(to)?;
+    let entries = std::fs::read_dir(model).map_err(|source| Error::Io { path: model.to_path_buf(), source })?;
+    for entry in entries {
+        let entry = entry.map_err(|source| Error::Io { path: model.to_path_buf(), source })?;
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| is_known(name) && name != LOCK) && entry.path().is_file() {
+            std::fs::copy(entry.path(), to.join(&name)).map_err(|source| Error::Io { path: entry.path(), source })?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a model may have a file of this name.

@@ -29,6 +29,9 @@ pub struct Record {
     pub version: String,
     /// When it began, as `2026-11-16T08:35:04Z`.
     pub started: String,
+    /// The working folder of the process that trained last: files that are not named from the root are named from there. Empty if it is not known.
+    #[serde(default)]
+    pub started_in: String,
     /// When it stopped or ended.
     #[serde(default)]
     pub ended: Option<String>,
@@ -65,6 +68,7 @@ impl Record {
             stage: Stage::Running,
             version: env!("CARGO_PKG_VERSION").into(),
             started: clock::now(),
+            started_in: std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.to_string_lossy().into_owned()),
             ended: None,
             fingerprint: String::new(),
             epochs: 0,

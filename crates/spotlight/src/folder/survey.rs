@@ -19,7 +19,7 @@ pub enum State {
     Interrupted,
     /// The model is as good as its run makes it.
     Finished,
-    /// It holds a folder for each fold of a cross-validation.
+    /// It holds a folder for each fold of a cross-validation, or for each member of an ensemble.
     Folds,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn survey(folder: &Path) -> Result<Survey> {
         let ours = match name.as_str() {
             LOCK => lock::is_ours(&path),
             STAGING => path.is_dir(),
-            fold if is_fold(fold) && path.is_dir() => {
+            part if is_part(part) && path.is_dir() => {
                 let inside = self::survey(&path)?;
                 folds |= inside.state != State::Empty;
                 inside.foreign.is_empty()
@@ -127,7 +127,7 @@ pub(super) fn remove_ours(folder: &Path) -> Result<()> {
                 // Stays if somebody has put something else there.
                 let _ = fs::remove_dir(&path);
             }
-            fold if is_fold(fold) => {
+            part if is_part(part) => {
                 remove_ours(&path)?;
                 let _ = fs::remove_dir_all(path.join(STAGING));
                 let _ = fs::remove_file(path.join(LOCK));
@@ -157,8 +157,10 @@ fn entries(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn is_fold(name: &str) -> bool {
-    name.strip_prefix("fold-").is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+/// Whether a folder of this name is that of a fold or of a member of an ensemble.
+fn is_part(name: &str) -> bool {
+    let number = name.strip_prefix("fold-").or_else(|| name.strip_prefix(super::MEMBER));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The name that a half-written file was to get.

@@ -282,26 +282,26 @@ fn folds_have_folders_of_their_own() {
     (1..=3).for_each(|number| fold(&first, number));
     drop(first);
     assert_eq!((state(&path).unwrap(), names(&path).len()), (State::Folds, 3));
-    refused(claim(&path, false), &["already holds a model for each fold"]);
+    refused(claim(&path, false), &["already holds several models"]);
     let second = claim(&path, true).unwrap();
     second.clear().unwrap();
     (1..=2).for_each(|number| fold(&second, number));
     drop(second);
     assert_eq!(names(&path), ["fold-1", "fold-2"], "the third fold of the first time is gone");
     write(&path, &[("fold-1/mine.txt", "mine")]);
-    refused(claim(&path, false), &["already holds a model for each fold"]);
+    refused(claim(&path, false), &["already holds several models"]);
     claim(&path, true).unwrap().clear().unwrap();
     assert_eq!(fs::read_to_string(path.join("fold-1/mine.txt")).unwrap(), "mine");
 }
 
 #[test]
 fn a_log_is_added_to() {
-    use std::io::Write;
     let place = tempfile::tempdir().unwrap();
     let folder = begin(place.path(), false, &CLASSIFY).unwrap();
-    folder.log().unwrap().write_all(b"one\n").unwrap();
-    folder.log().unwrap().write_all(b"two\n").unwrap();
-    assert_eq!(fs::read_to_string(place.path().join(LOG)).unwrap(), "one\ntwo\n");
+    folder.log().unwrap().line("one");
+    folder.log().unwrap().line("two");
+    let log = fs::read_to_string(place.path().join(LOG)).unwrap();
+    assert_eq!(log.lines().map(|line| line.split_once("Z  ").unwrap().1).collect::<Vec<_>>(), ["one", "two"]);
     drop(folder);
     assert!(names(place.path()).is_empty());
 }

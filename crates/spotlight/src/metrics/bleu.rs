@@ -8,8 +8,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::segments::Segment;
 use super::tokenize::split_words;
-use super::{Segments, Tokenizer};
+use super::{Segments, Tallies, Tokenizer};
 
 /// The longest word sequences that count.
 pub const MAX_ORDER: usize = 4;
@@ -62,6 +63,24 @@ pub fn bleu(segments: &Segments, tokenizer: Tokenizer) -> Bleu {
         env!("CARGO_PKG_VERSION"),
     );
     counts.score(signature)
+}
+
+/// BLEU over all segments together, segment by segment: its ten counts.
+pub(super) fn tallies(segments: &Segments) -> Tallies {
+    let row = |segment: &Segment| {
+        let mut counts = Counts::default();
+        let references: Vec<_> = segment.references.iter().map(|reference| Tokenizer::V13a.apply(reference)).collect();
+        counts.add(&Tokenizer::V13a.apply(segment.hypothesis), &references);
+        let lengths = [counts.hypothesis_length, counts.reference_length];
+        let all = counts.matched.iter().chain(&counts.total).chain(&lengths);
+        all.enumerate().map(|(place, &count)| (place, count as f64)).collect()
+    };
+    let score = |sums: &[f64]| {
+        let of = |from: usize| std::array::from_fn(|order| sums[from + order] as usize);
+        let (hypothesis_length, reference_length) = (sums[2 * MAX_ORDER] as usize, sums[2 * MAX_ORDER + 1] as usize);
+        Counts { matched: of(0), total: of(MAX_ORDER), hypothesis_length, reference_length }.score(String::new()).score
+    };
+    Tallies::new("BLEU", 2 * MAX_ORDER + 2, segments.iter().map(row).collect(), score).in_points()
 }
 
 /// How often each sequence of one to four words occurs.

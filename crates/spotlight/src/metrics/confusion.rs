@@ -1,12 +1,12 @@
 //! Accuracy, macro F1 and the table per class, from one count of who was taken for whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::MetricError;
 use super::error::same_length;
+use super::{MetricError, Tallies};
 
 /// How well one class was found.
 ///
@@ -81,6 +81,28 @@ impl Confusion {
             total: gold.len(),
             classes: tallies.iter().map(|(label, tally)| tally.score(label)).collect(),
         })
+    }
+
+    /// Accuracy and macro F1 of the same, example by example.
+    pub fn tallies<G: AsRef<str>, P: AsRef<str>>(gold: &[G], predicted: &[P]) -> Result<Vec<Tallies>, MetricError> {
+        same_length("right labels", gold.len(), "predicted labels", predicted.len())?;
+        let pairs = || gold.iter().map(AsRef::as_ref).zip(predicted.iter().map(AsRef::as_ref));
+        let classes: BTreeMap<&str, usize> =
+            pairs().flat_map(|(a, b)| [a, b]).collect::<BTreeSet<_>>().into_iter().enumerate().map(|(i, label)| (label, i)).collect();
+        // Three sums for each class: that have it, that were given it, and both.
+        let row = |(gold, predicted): (&str, &str)| {
+            let mut row = vec![(3 * classes[gold], 1.0), (3 * classes[predicted] + 1, 1.0)];
+            row.extend((gold == predicted).then(|| (3 * classes[gold] + 2, 1.0)));
+            row
+        };
+        let macro_f1 = |sums: &[f64]| {
+            let seen: Vec<f64> = sums.chunks_exact(3).filter(|c| c[0] + c[1] > 0.0).map(|c| 2.0 * c[2] / (c[0] + c[1])).collect();
+            seen.iter().sum::<f64>() / seen.len().max(1) as f64
+        };
+        Ok(vec![
+            Tallies::ratio("accuracy", false, pairs().map(|(gold, predicted)| (f64::from(gold == predicted), 1.0))),
+            Tallies::new("macro F1", 3 * classes.len(), pairs().map(row).collect(), macro_f1),
+        ])
     }
 
     /// The share of examples given their right label.

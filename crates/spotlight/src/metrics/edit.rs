@@ -3,6 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Segments;
+use super::segments::Segment;
 
 /// What an edit inserts, deletes or replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,18 +70,24 @@ pub fn edit_distance<T: PartialEq>(a: &[T], b: &[T]) -> usize {
 /// the rate is the plain number of edits.
 pub fn edit_rate(segments: &Segments, unit: Unit) -> f64 {
     let (mut edits, mut length) = (0, 0);
-    for segment in segments.iter() {
-        let hypothesis = unit.split(segment.hypothesis);
-        let closest = segment.references.iter().map(|reference| {
-            let reference = unit.split(reference);
-            (edit_distance(&hypothesis, &reference), reference.len())
-        });
-        // A segment has at least one reference.
-        let (distance, reference_length) = closest.min_by_key(|&(distance, _)| distance).unwrap_or_default();
+    for (distance, reference_length) in segments.iter().map(|segment| segment.edits(unit)) {
         edits += distance;
         length += reference_length;
     }
     edits as f64 / length.max(1) as f64
+}
+
+impl Segment<'_> {
+    /// The edits from the hypothesis to the closest reference, and the length of that.
+    pub(super) fn edits(&self, unit: Unit) -> (usize, usize) {
+        let hypothesis = unit.split(self.hypothesis);
+        let closest = self.references.iter().map(|reference| {
+            let reference = unit.split(reference);
+            (edit_distance(&hypothesis, &reference), reference.len())
+        });
+        // A segment has at least one reference.
+        closest.min_by_key(|&(distance, _)| distance).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@
 //! | transduction | [`exact_match`], [`word_error_rate`], [`edit_rate`] (CER), [`bleu`], [`chrf`] | sacrebleu, to the printed digits |
 //! | classification | [`Confusion`]: accuracy, macro F1, a row per class; [`roc_auc`] | scikit-learn |
 //! | ranking | [`rank_scores`]: MAP and MRR; the baseline [`IdfOverlap`] | trec_eval |
+//! | confidence | [`calibration_error`] (ECE), [`accuracy_of_surest`] | |
+//! | two models | [`paired_bootstrap`] over [`Tallies`]: is the difference chance? | |
 //! | several runs | [`Spread`]: mean and sample standard deviation | |
 //!
 //! Input is checked once. [`Segments`] holds hypotheses beside their references and can only be
@@ -40,9 +42,11 @@
 mod baseline;
 mod bleu;
 mod chrf;
+mod confidence;
 mod confusion;
 mod edit;
 mod error;
+mod paired;
 mod ranking;
 mod report;
 mod roc;
@@ -56,10 +60,12 @@ mod golden;
 pub use baseline::IdfOverlap;
 pub use bleu::{Bleu, MAX_ORDER, bleu};
 pub use chrf::{CHAR_ORDER, Chrf, chrf};
+pub use confidence::{Confident, accuracy_of_surest, calibration_error};
 pub use confusion::{ClassScore, Confusion};
 pub use edit::{Unit, edit_distance, edit_rate, exact_match, word_error_rate};
 pub use error::MetricError;
-pub use ranking::{Candidate, RankScores, Unanswered, average_precision, rank_scores, reciprocal_rank};
+pub use paired::{Difference, Tallies, paired_bootstrap};
+pub use ranking::{Candidate, RankScores, Unanswered, average_precision, rank_scores, rank_tallies, reciprocal_rank};
 pub use report::{Report, Style};
 pub use roc::roc_auc;
 pub use segments::Segments;

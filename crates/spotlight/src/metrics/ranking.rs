@@ -11,7 +11,7 @@
 //!   [`Unanswered::Drop`] leaves them out, as work on WikiQA does. trec_eval counts them as 0:
 //!   [`Unanswered::Zero`].
 
-use super::MetricError;
+use super::{MetricError, Tallies};
 
 /// A candidate answer as the model scored it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +82,15 @@ pub fn rank_scores<Q: AsRef<[Candidate]>>(questions: &[Q], unanswered: Unanswere
     Ok(RankScores { map: map / counted as f64, mrr: mrr / counted as f64, questions: counted, dropped: questions.len() - counted })
 }
 
+/// MAP and MRR of the same, question by question. Those without a right answer count for nothing.
+pub fn rank_tallies<Q: AsRef<[Candidate]>>(questions: &[Q]) -> Vec<Tallies> {
+    let ranked: Vec<Vec<bool>> = questions.iter().map(|question| rank(question.as_ref())).collect();
+    let tallies = |name, of: fn(&[bool]) -> f64| {
+        Tallies::ratio(name, false, ranked.iter().map(|ranks| (of(ranks), f64::from(ranks.contains(&true)))))
+    };
+    vec![tallies("MAP", average_precision), tallies("MRR", reciprocal_rank)]
+}
+
 /// Which ranks hold a right answer, best score first, of equal scores the later row first.
 fn rank(candidates: &[Candidate]) -> Vec<bool> {
     let mut ranked: Vec<&Candidate> = candidates.iter().rev().collect();
@@ -118,6 +127,20 @@ mod tests {
     fn a_constant_score_gains_nothing_from_early_answers() {
         let early = [true, false, false].map(|relevant| Candidate { score: 1.0, relevant });
         assert_eq!(rank(&early), [false, false, true]);
+    }
+
+    #[test]
+    fn tallies_give_the_scores() {
+        let candidate = |score, relevant| Candidate { score, relevant };
+        let questions = [
+            vec![candidate(0.2, true), candidate(0.9, false), candidate(0.1, true)],
+            vec![candidate(0.2, true), candidate(0.1, false)],
+            vec![candidate(0.2, false)],
+        ];
+        let scores = rank_scores(&questions, Unanswered::Drop).unwrap();
+        let tallies = rank_tallies(&questions);
+        assert_eq!((tallies[0].name, tallies[0].value(), tallies[0].len()), ("MAP", scores.map, 3));
+        assert_eq!((tallies[1].name, tallies[1].value()), ("MRR", scores.mrr));
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub enum Style {
 }
 
 impl Style {
-    fn format(self, value: f64) -> String {
+    /// A number in this style.
+    pub fn format(self, value: f64) -> String {
         match self {
             Style::Share => format!("{value:.4}"),
             Style::Percent => format!("{:.2} %", 100.0 * value),

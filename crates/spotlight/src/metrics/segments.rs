@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::MetricError;
 use super::error::same_length;
+use super::{MetricError, Tallies, Unit, bleu};
 
 /// What a model wrote, each line with the one or more references it may equal.
 ///
@@ -93,6 +93,23 @@ impl<'a> Segments<'a> {
     #[allow(clippy::len_without_is_empty)] // It cannot be empty.
     pub fn len(&self) -> usize {
         self.segments.len()
+    }
+
+    /// Accuracy, CER in percent and, for `words`, BLEU of the same, segment by segment.
+    pub fn tallies(&self, words: bool) -> Vec<Tallies> {
+        let mut tallies = vec![
+            Tallies::ratio("accuracy", false, self.iter().map(|s| (f64::from(s.references.contains(&s.hypothesis)), 1.0))),
+            Tallies::ratio(
+                "CER",
+                true,
+                self.iter().map(|s| s.edits(Unit::Grapheme)).map(|(edits, length)| (100.0 * edits as f64, length as f64)),
+            )
+            .in_points(),
+        ];
+        if words {
+            tallies.push(bleu::tallies(self));
+        }
+        tallies
     }
 
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Segment<'a>> {

@@ -16,8 +16,18 @@ pub trait Answer: ToJson + Send {
         vec![self.text()]
     }
 
+    /// How probable it is that the answer is right, if the model can say.
+    fn confidence(&self) -> Option<f64> {
+        None
+    }
+
     /// Heads that can be drawn.
     fn heads(&self) -> usize;
+
+    /// The layers that can be looked into, of a model that has layers of attention and was asked to show them.
+    fn layers(&self) -> Option<Layers> {
+        None
+    }
 
     /// Where the model looked.
     fn pictures(&self, drawing: &Drawing) -> Vec<Picture>;
@@ -43,8 +53,46 @@ pub struct Drawing {
     pub words: bool,
     /// Of several heads only this one, counted from 0.
     pub head: Option<usize>,
+    /// Which attention of a Transformer; without it, what the answer took from its source.
+    pub view: Option<View>,
+    /// Of several layers only this one, counted from 0: the mean of its heads, or one head.
+    pub layer: Option<usize>,
     /// The features of a row are the pixels of an image: so many across and down.
     pub image: Option<(usize, usize)>,
+}
+
+/// The attentions of a Transformer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Of what is written to what was read.
+    Cross,
+    /// Of what was read to itself.
+    Encoder,
+    /// Of what is written to what was written before.
+    Decoder,
+    /// How much of each position read arrives at the top of the encoder, if attention were all that moves it. Abnar and Zuidema, 2020.
+    Rollout,
+}
+
+/// How many layers and heads can be looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layers {
+    /// Of the encoder; 0 if it has no attention.
+    pub encoder: usize,
+    /// Of the decoder.
+    pub decoder: usize,
+    /// Heads of each.
+    pub heads: usize,
+}
+
+impl Layers {
+    /// Layers of a view.
+    pub fn of(&self, view: View) -> usize {
+        match view {
+            View::Cross | View::Decoder => self.decoder,
+            View::Encoder | View::Rollout => self.encoder,
+        }
+    }
 }
 
 impl Drawing {

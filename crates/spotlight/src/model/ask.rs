@@ -1,10 +1,12 @@
 //! Asking a model: what it is asked, how it shall answer, and its answers one by one.
 
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use super::answer::Answer;
+use crate::text::read::{Table, TableFormat};
 use crate::text::{Line, Lines, TextError};
 use crate::{Error, Result};
 
@@ -19,6 +21,8 @@ pub enum Input<'a> {
     Text(&'a str),
     /// A file.
     File(&'a Path),
+    /// What a file would hold; it is named `-` in messages. Nothing in it is ever taken for the name of a file.
+    Content(&'a str),
     /// Lines that come one by one, from a terminal or a pipe that is held open: each is answered when it comes. Lines that come together are answered together.
     Live(Receiver<Result<Line, TextError>>),
 }
@@ -54,21 +58,29 @@ impl Source<'_> {
             }
         }
     }
+}
 
-    /// All lines.
-    pub fn all(mut self) -> Result<Vec<Line>, TextError> {
+/// Questions, some at a time; none at the end.
+pub(super) struct Questions<'a, Q>(Box<dyn FnMut() -> Vec<Result<Q, TextError>> + 'a>);
+
+impl<Q> Questions<'_, Q> {
+    /// All of them.
+    pub fn all(mut self) -> Result<Vec<Q>, TextError> {
         let mut all = Vec::new();
         loop {
-            let chunk = self.chunk();
+            let chunk = (self.0)();
             if chunk.is_empty() {
                 return Ok(all);
             }
-            for line in chunk {
-                all.push(line?);
+            for question in chunk {
+                all.push(question?);
             }
         }
     }
 }
+
+/// Rows of a table that can be read or not.
+pub(super) type Rows<'a, Q> = Box<dyn Iterator<Item = Result<Q, TextError>> + 'a>;
 
 impl<'a> Input<'a> {
     /// As lines.
@@ -79,8 +91,28 @@ impl<'a> Input<'a> {
                 NamedLines { path: "input".into(), lines: Source::There(Box::new(std::iter::once(Ok(line)))) }
             }
             Input::File(path) => NamedLines { path: path.to_path_buf(), lines: Source::There(Box::new(Lines::open(path)?)) },
+            Input::Content(content) => {
+                let lines = Lines::new(content.as_bytes(), "-");
+                NamedLines { path: "-".into(), lines: Source::There(Box::new(lines)) }
+            }
             Input::Live(lines) => NamedLines { path: "-".into(), lines: Source::Live(lines) },
         })
+    }
+
+    /// As questions: a file is read by `table`, with its layout; what comes line by line by `line`.
+    pub(super) fn questions<Q: 'a>(
+        self,
+        format: &TableFormat,
+        table: impl FnOnce(Table<Box<dyn BufRead>>) -> Result<Rows<'a, Q>, TextError>,
+        line: impl Fn(&Path, &Line) -> Result<Q, TextError> + 'a,
+    ) -> Result<Questions<'a, Q>> {
+        if let Input::File(path) = self {
+            let mut rows = table(Table::open(path, &format.for_input())?)?;
+            return Ok(Questions(Box::new(move || rows.by_ref().take(CHUNK).collect())));
+        }
+        let NamedLines { path, mut lines } = self.lines()?;
+        let read = move || lines.chunk().into_iter().map(|next| next.and_then(|next| line(&path, &next))).collect();
+        Ok(Questions(Box::new(read)))
     }
 
     /// As the name of a file that is read as a whole.
@@ -88,7 +120,9 @@ impl<'a> Input<'a> {
         match self {
             Input::Text(name) => Ok(Path::new(*name)),
             Input::File(path) => Ok(path),
-            Input::Live(_) => Err(Error::Value { what: "the input".into(), got: "a stream".into(), expected: "a file with a name".into() }),
+            Input::Live(_) | Input::Content(_) => {
+                Err(Error::Value { what: "the input".into(), got: "a stream".into(), expected: "a file with a name".into() })
+            }
         }
     }
 }
@@ -106,8 +140,20 @@ pub struct AnswerOptions {
     pub coverage_penalty: Option<f64>,
     /// Answers are drawn instead of searched for: the temperature, and the seed.
     pub sample: Option<(f64, u64)>,
+    /// What an answer that is written begins with.
+    pub prefix: Option<String>,
+    /// If given, nothing but one of these is written.
+    pub lexicon: Option<Vec<String>>,
+    /// If given, nothing is searched for: to each question one of these, in their order, is taken for the answer and scored.
+    pub targets: Option<Vec<String>>,
+    /// Shortest answer that is written, in units.
+    pub min_length: usize,
     /// Whether unknown units are copied from where the attention points.
     pub copy_unknown: bool,
+    /// Whether nobody wants to know where the model looked, so that it need not be found out.
+    pub blind: bool,
+    /// Whether all layers of attention are wanted, to be drawn.
+    pub layers: bool,
     /// Whether answers keep the order of the input where the task would rank them.
     pub unranked: bool,
 }
@@ -120,6 +166,8 @@ pub struct Reply {
     pub answer: Option<Box<dyn Answer>>,
     /// Why the line could not be read.
     pub error: Option<TextError>,
+    /// What was found in the input on the way to this question, for the user.
+    pub notes: Vec<String>,
 }
 
 impl Reply {
@@ -136,38 +184,37 @@ impl Reply {
 /// Replies one by one; a question is read and answered when somebody comes to it.
 pub type Replies<'a> = Box<dyn Iterator<Item = Result<Reply>> + 'a>;
 
-/// Answers line by line, some lines at a time. `ask` reads the question of a line; `answer` gets questions and the number of lines before them.
+/// Answers question by question, some at a time. `answer` gets questions and the number of those before them.
 ///
 /// A line that cannot be read asks an empty question instead, whose answer is dropped unless it is `kept`: the others are answered all the same.
-pub(super) fn line_by_line<'a, Q: Default + 'a, A: Answer + 'static>(
-    input: NamedLines<'a>,
+pub(super) fn one_by_one<'a, Q: Default + 'a, A: Answer + 'static>(
+    mut questions: Questions<'a, Q>,
     kept: bool,
-    ask: impl Fn(&Path, &Line) -> Result<Q, TextError> + 'a,
     answer: impl Fn(&[Q], usize) -> Result<Vec<A>> + 'a,
 ) -> Replies<'a> {
-    let NamedLines { path, mut lines } = input;
     let mut before = 0;
     let next_chunk = move || {
-        let (mut questions, mut errors) = (Vec::new(), Vec::new());
-        for line in lines.chunk() {
-            let (question, error) = match line.and_then(|line| ask(&path, &line)) {
+        let (mut asked, mut errors) = (Vec::new(), Vec::new());
+        for question in (questions.0)() {
+            let (question, error) = match question {
                 Ok(question) => (question, None),
                 Err(error) => (Q::default(), Some(error)),
             };
-            questions.push(question);
+            asked.push(question);
             errors.push(error);
         }
-        if questions.is_empty() {
+        if asked.is_empty() {
             return None;
         }
         let first = before;
-        before += questions.len();
+        before += asked.len();
         let reply = |(i, (answer, error)): (usize, (A, Option<TextError>))| Reply {
             number: first + i + 1,
             answer: (kept || error.is_none()).then(|| Box::new(answer) as Box<dyn Answer>),
             error,
+            notes: Vec::new(),
         };
-        Some(match answer(&questions, first) {
+        Some(match answer(&asked, first) {
             Ok(answers) => answers.into_iter().zip(errors).enumerate().map(reply).map(Ok).collect(),
             Err(error) => vec![Err(error)],
         })
@@ -177,6 +224,13 @@ pub(super) fn line_by_line<'a, Q: Default + 'a, A: Answer + 'static>(
 
 /// Answers that are all there, numbered in their order.
 pub(super) fn all_at_once<'a, A: Answer + 'static>(answers: Vec<A>) -> Replies<'a> {
-    let reply = |(i, answer): (usize, A)| Ok(Reply { number: i + 1, answer: Some(Box::new(answer)), error: None });
+    noted(answers, Vec::new())
+}
+
+/// The same, and what was found in the input.
+pub(super) fn noted<'a, A: Answer + 'static>(answers: Vec<A>, mut notes: Vec<String>) -> Replies<'a> {
+    let reply = move |(i, answer): (usize, A)| {
+        Ok(Reply { number: i + 1, answer: Some(Box::new(answer)), error: None, notes: std::mem::take(&mut notes) })
+    };
     Box::new(answers.into_iter().enumerate().map(reply))
 }

@@ -19,7 +19,7 @@ pub struct AttentionSection {
     pub filters: usize,
     /// For the location score: positions under a filter; odd.
     pub filter_width: usize,
-    /// From scores to weights: `softmax`, `sparsemax`, `gumbel`, `local-m`, `local-p`, `monotonic`, ...
+    /// From scores to weights: `softmax`, `sparsemax`, `entmax`, `gumbel`, `local-m`, `local-p`, `monotonic`, ...
     pub softmax: SoftmaxKind,
     /// Scores are divided by it before the softmax: small ones sharpen.
     pub temperature: f64,

@@ -1,13 +1,13 @@
 //! Reading a text: a vector for each of its units, and an encoder over them.
 //!
-//! The encoder is recurrent, or as a control `average`: every unit on its own through one layer, so that only the pooling sees the others.
+//! The encoder is recurrent, a Transformer, or as a control `average`: every unit on its own through one layer, so that only the pooling sees the others.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
-use super::need;
+use super::{TransformerSection, need};
 use crate::Result;
 use crate::axis::Axis;
 use crate::config::ConfigError;
@@ -24,11 +24,12 @@ use crate::text::{Tokenizer, UnitKind};
 pub struct EncoderSection {
     /// Features of a unit's vector.
     pub embedding: usize,
-    /// Hidden size of each direction.
+    /// Hidden size of each direction; of a Transformer the features of its layers.
     pub hidden: usize,
-    /// `rnn`, `gru`, `lstm` or `average`.
+    /// `rnn`, `gru`, `lstm`, `transformer` or `average`.
+    #[serde(rename = "encoder")]
     pub cell: EncoderName,
-    /// Recurrent layers on top of each other.
+    /// Layers on top of each other.
     pub layers: usize,
     /// Whether the text is read both ways.
     pub bidirectional: bool,
@@ -57,12 +58,16 @@ impl Default for EncoderSection {
 
 impl EncoderSection {
     /// The first setting that cannot be used, if any.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self, transformer: &TransformerSection) -> Result<(), ConfigError> {
         for (key, value) in [("embedding", self.embedding), ("hidden", self.hidden), ("layers", self.layers)] {
             need(value >= 1, &format!("model.{key}"), format!("must be at least 1, is {value}"))?;
         }
         for (key, value) in [("dropout", self.dropout), ("word_dropout", self.word_dropout)] {
             need((0.0..1.0).contains(&value), &format!("model.{key}"), format!("must be from 0 to below 1, is {value}"))?;
+        }
+        match self.cell {
+            EncoderName::Transformer => transformer.check(self.hidden)?,
+            _ => transformer.check_unused("model.encoder = \"transformer\"")?,
         }
         let control = self.cell == EncoderName::Average;
         need(!control || self.layers == 1, "model.layers", "must be 1: the average encoder has one layer")
@@ -70,7 +75,7 @@ impl EncoderSection {
 
     /// Features of a state.
     pub fn width(&self) -> usize {
-        self.hidden * if self.bidirectional && self.cell != EncoderName::Average { 2 } else { 1 }
+        self.hidden.saturating_mul(if self.bidirectional && self.cell.cell().is_some() { 2 } else { 1 })
     }
 }
 
@@ -79,27 +84,47 @@ impl EncoderSection {
 pub struct TextEncoder {
     embedding: Embedding,
     encoder: AnyEncoder,
+    /// Dropout of the vectors; a Transformer has its own.
     dropout: f64,
     word_dropout: f64,
+    /// What vectors are multiplied by, so that positions are added to features of about their size. Vaswani and others, 2017, section 3.4.
+    scale: Option<f64>,
 }
 
 impl TextEncoder {
     /// Makes the parameters `name.embedding.*` and `name.encoder.*` (without the dot if there is no name) for a vocabulary of `units`.
-    pub fn new<T: Float>(params: &mut Params<T>, name: &str, section: &EncoderSection, units: usize) -> Self {
+    pub fn new<T: Float>(
+        params: &mut Params<T>,
+        name: &str,
+        section: &EncoderSection,
+        transformer: &TransformerSection,
+        units: usize,
+    ) -> Result<Self> {
         let name = |part: &str| if name.is_empty() { part.to_string() } else { format!("{name}.{part}") };
         let embedding = Embedding::new(params, &name("embedding"), units, section.embedding);
         let (input, hidden) = (section.embedding, section.hidden);
-        let config = match section.cell.cell() {
-            Some(cell) => EncoderConfig::Recurrent(RnnConfig {
+        let config = match (section.cell.cell(), section.cell) {
+            (Some(cell), _) => EncoderConfig::Recurrent(RnnConfig {
                 layers: section.layers,
                 bidirectional: section.bidirectional,
                 dropout: section.dropout,
                 ..RnnConfig::new(cell, input, hidden)
             }),
-            None => EncoderConfig::Average { input, hidden },
+            (None, EncoderName::Transformer) => {
+                EncoderConfig::Transformer { input, width: hidden, stack: transformer.stack(section.layers, section.dropout) }
+            }
+            (None, _) => EncoderConfig::Average { input, hidden },
         };
-        let encoder = AnyEncoder::new(params, &name("encoder"), config);
-        TextEncoder { embedding, encoder, dropout: section.dropout, word_dropout: section.word_dropout }
+        let encoder = AnyEncoder::new(params, &name("encoder"), config)?;
+        let by_attention = section.cell == EncoderName::Transformer;
+        let dropout = if by_attention { 0.0 } else { section.dropout };
+        let scale = by_attention.then(|| (input as f64).sqrt());
+        Ok(TextEncoder { embedding, encoder, dropout, word_dropout: section.word_dropout, scale })
+    }
+
+    /// The longest text it can read, in units, if there is a limit.
+    pub fn longest(&self) -> Option<usize> {
+        self.encoder.longest()
     }
 
     /// Features of a state.
@@ -115,6 +140,7 @@ impl TextEncoder {
         } else {
             self.embedding.forward(tape, ids)?
         };
+        let x = self.scale.map_or(x, |scale| tape.scale(x, scale));
         let x = tape.on_axis(tape.dropout(x, self.dropout)?, axis)?;
         self.encoder.read(tape, x)
     }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
+use super::describe::Baseline;
 use super::pooling::{PooledRows, weights_by_item};
 use crate::axis::Axis;
 use crate::metrics::{Confusion, MetricError, roc_auc};
@@ -119,6 +120,26 @@ pub struct Decision {
     pub contributions: Vec<Vec<f32>>,
 }
 
+/// What several models say together: probabilities are averaged, heads stand side by side. What each position adds to the logits is known of each of them alone.
+pub(super) fn mean(own: Vec<Decision>, others: impl Iterator<Item = Result<Vec<Decision>>>) -> Result<Vec<Decision>> {
+    others
+        .zip(1..)
+        .try_fold(own, |all, (other, count)| Ok(all.into_iter().zip(other?).map(|(all, other)| all.and(other, f64::from(count))).collect()))
+}
+
+impl Decision {
+    /// The mean of this decision, which stands for `count`, and another.
+    fn and(mut self, other: Decision, count: f64) -> Decision {
+        for (own, other) in self.probabilities.iter_mut().zip(other.probabilities) {
+            *own = ((f64::from(*own) * count + f64::from(other)) / (count + 1.0)) as f32;
+        }
+        let positions = self.attention.first().map_or(0, Vec::len);
+        self.attention.extend(other.attention.into_iter().filter(|head| head.len() == positions));
+        self.contributions.clear();
+        self
+    }
+}
+
 /// Decisions on items of these lengths, in their order. `pool` gets the numbers of some items and makes one row of each.
 pub fn decide(
     head: &Head,
@@ -177,6 +198,18 @@ pub fn label_measures(labels: &Inventory, gold: &[u32], probabilities: &[Vec<f32
         }
     }
     Ok(measures)
+}
+
+/// What always giving the most frequent label of these reaches.
+pub(super) fn most_frequent(gold: &[u32]) -> Baseline {
+    let labels = gold.iter().max().map_or(0, |&most| most as usize + 1);
+    let most = LabelCounts::of(labels, gold.iter().copied()).counts.into_iter().max().unwrap_or(0);
+    Baseline::new("most frequent label", vec![Measure::rising("accuracy", most as f64 / gold.len().max(1) as f64)])
+}
+
+/// What a simple way reaches that took some labels for others.
+pub(super) fn of_confusion(confusion: &Confusion) -> Vec<Measure> {
+    vec![Measure::rising("accuracy", confusion.accuracy()), Measure::rising("macro_f1", confusion.macro_f1())]
 }
 
 /// The names of [`label_measures`] for examples with these labels.

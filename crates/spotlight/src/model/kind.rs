@@ -2,6 +2,8 @@
 //!
 //! [`Model`] is what a task writes down once; [`AnyModel`] is the same without the types, for whoever opens a folder and does not ask what is in it.
 
+use std::any::Any;
+use std::cell::RefCell;
 use std::path::Path;
 
 use serde::Serialize;
@@ -9,15 +11,19 @@ use serde::de::DeserializeOwned;
 
 use super::Task;
 use super::ask::{AnswerOptions, Input, Replies};
-use super::describe::{Fact, Outline, Scores};
+use super::describe::{Baseline, Fact, Outline, Scores, add_baselines};
+use super::ensemble::different;
+use super::grow::Named;
+use super::teach;
 use crate::Result;
 use crate::config::ConfigError;
+use crate::metrics::Tallies;
 use crate::params::Params;
 use crate::text::read::Examples;
 use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
 
 /// The settings of a task: what every recipe has, whatever else it has.
-pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
+pub trait Settings: Clone + Default + Serialize + DeserializeOwned + Send + Sync {
     /// Decides everything left to chance.
     fn seed(&self) -> u64;
     /// The files to learn from and to develop with; empty if there is none.
@@ -47,7 +53,7 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Its settings.
     type Config: Settings;
     /// An example as it is read from a file.
-    type Row: Clone;
+    type Row: Clone + Send + Sync;
     /// How it learns.
     type Learner: Learner;
 
@@ -75,6 +81,21 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// Reads a model's folder.
     fn load(folder: &Path) -> Result<Self>;
+
+    /// A new model with these settings that knows the units and labels of this one and of new examples; its numbers are drawn. [`Model::names`] says which of them this one has.
+    fn grown(&self, config: Self::Config, rows: &[Self::Row]) -> Result<Self>;
+
+    /// What rows and columns of its parameters stand for.
+    fn names(&self) -> Vec<Named>;
+
+    /// Several models as one that answers with the mean of what they say. An error for models that do not go together.
+    fn join(members: Vec<Self>) -> Result<Self> {
+        let mut members = members.into_iter();
+        match (members.next(), members.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(different(&format!("several models for {}, which cannot answer together", Self::TASK.name()))),
+        }
+    }
 
     /// Writes all but the weights, which are written by the training run.
     fn save_frame(&self, folder: &Path) -> Result<()>;
@@ -115,8 +136,16 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Answers to everything in the input.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
+    /// What simple ways reach on these examples. Some must be shown the examples that the model has learnt from; if they are not there, they are left out.
+    fn baselines(&self, _train: &dyn Fn() -> Option<Vec<Self::Row>>, _rows: &[Self::Row]) -> Result<Vec<Baseline>> {
+        Ok(Vec::new())
+    }
+
     /// How well it does on these examples.
     fn scores(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Scores>;
+
+    /// The measures that models are compared by, example by example.
+    fn tallies(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Vec<Tallies>>;
 }
 
 /// The settings of a model without a recipe: the defaults, changed by the recipe, changed by `key=value` pairs.
@@ -153,8 +182,14 @@ pub trait AnyModel: Send + Sync {
     /// Answers to everything in the input, in its order unless the task ranks them.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
+    /// As its own type, for what only one task can do.
+    fn as_any(&self) -> &dyn Any;
+
     /// How well it does on a file of examples; `note` hears what was left out of it.
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores>;
+
+    /// The measures that models are compared by on a file of examples, example by example; `note` hears what was left out of it.
+    fn tallies(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Vec<Tallies>>;
 }
 
 impl<M: Model> AnyModel for M {
@@ -178,9 +213,24 @@ impl<M: Model> AnyModel for M {
         Model::answers(self, input, options)
     }
 
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores> {
         let read = M::read(file, self.config())?;
         read.notes.iter().for_each(|line| note(&line.to_string()));
-        self.scores(&read.examples, options)
+        let mut scores = self.scores(&read.examples, options)?;
+        let missing = RefCell::new(None);
+        let learnt = || teach::learnt_from::<M>(self.config()).map_err(|why| *missing.borrow_mut() = Some(why)).ok();
+        add_baselines(&mut scores.report, &self.baselines(&learnt, &read.examples)?);
+        missing.take().iter().for_each(|why: &String| note(why));
+        Ok(scores)
+    }
+
+    fn tallies(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Vec<Tallies>> {
+        let read = M::read(file, self.config())?;
+        read.notes.iter().for_each(|line| note(&line.to_string()));
+        Model::tallies(self, &read.examples, options)
     }
 }

@@ -1,18 +1,14 @@
 //! Logistic regression over sparse vectors: what a text classifier must beat, and half of the one that does.
 //!
-//! `min_W,b  Σ_n -ln softmax(W x_n + b)[y_n] + ‖W‖² / (2 C)`, the bias free: convex, so the answer is the data's alone. Solved by L-BFGS (Nocedal, 1980; Liu and Nocedal, 1989) with
-//! steps that satisfy Armijo's and Wolfe's conditions. For two labels one column is learnt, and the labels get half of it each, against and for: the same model, counted once.
-
-use std::collections::VecDeque;
+//! `min_W,b  Σ_n -ln softmax(W x_n + b)[y_n] + ‖W‖² / (2 C)`, the bias free: convex, so the answer is the data's alone. Solved by L-BFGS
+//! ([`lbfgs`](super::lbfgs)). For two labels one column is learnt, and the labels get half of it each, against and for: the same model, counted once.
 
 use rayon::prelude::*;
 
-/// Pairs of differences that the curvature is known by.
-const PAIRS: usize = 10;
+use super::lbfgs::{Objective, minimise};
+
 /// Iterations at most.
 const ITERATIONS: usize = 200;
-/// The largest slope that counts as none.
-const FLAT: f64 = 1e-2;
 /// Parts of the examples whose sums are made side by side; fixed, so that threads change no bit.
 const PARTS: usize = 4;
 
@@ -29,11 +25,13 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// Learns from vectors with places below `places` and their labels below `labels`. `strength` is `C`: the larger, the less the weights are held back.
-    pub fn learn(vectors: &[Sparse], answers: &[u32], places: usize, labels: usize, strength: f64) -> Self {
+    /// Learns from vectors with places below `places` and their labels below `labels`. An example counts as much as the weight of its label. `strength` is `C`: the larger, the
+    /// less the weights are held back.
+    pub fn learn(vectors: &[Sparse], answers: &[u32], places: usize, weights: &[f64], strength: f64) -> Self {
+        let labels = weights.len();
         let columns = if labels == 2 { 1 } else { labels };
-        let problem = Problem { vectors, answers, places, columns, penalty: 1.0 / strength };
-        let solution = minimise(&problem);
+        let problem = Problem { vectors, answers, places, columns, counts: weights, penalty: 1.0 / strength };
+        let solution = minimise(&problem, ITERATIONS, &|| false);
         let (weights, bias) = solution.split_at(places * columns);
         let spread = |x: &[f64]| -> Vec<f32> {
             match labels {
@@ -61,10 +59,12 @@ struct Problem<'a> {
     places: usize,
     /// One for two labels, else one per label.
     columns: usize,
+    /// How much an example of each label counts.
+    counts: &'a [f64],
     penalty: f64,
 }
 
-impl Problem<'_> {
+impl Objective for Problem<'_> {
     fn len(&self) -> usize {
         (self.places + 1) * self.columns
     }
@@ -89,7 +89,9 @@ impl Problem<'_> {
         }
         (value, slope)
     }
+}
 
+impl Problem<'_> {
     fn part(&self, w: &[f64], vectors: &[Sparse], answers: &[u32]) -> (f64, Vec<f64>) {
         let c = self.columns;
         let bias = self.places * c;
@@ -101,18 +103,19 @@ impl Problem<'_> {
                 let row = &w[place as usize * c..][..c];
                 logits.iter_mut().zip(row).for_each(|(logit, w)| *logit += x as f64 * w);
             }
+            let weight = self.counts[answer as usize];
             // From here on the logits are their own slopes.
             if c == 1 {
                 let target = f64::from(answer);
                 let logit = logits[0];
-                value += logit.max(0.0) - logit * target + (-logit.abs()).exp().ln_1p();
-                logits[0] = 1.0 / (1.0 + (-logit).exp()) - target;
+                value += weight * (logit.max(0.0) - logit * target + (-logit.abs()).exp().ln_1p());
+                logits[0] = weight * (1.0 / (1.0 + (-logit).exp()) - target);
             } else {
                 let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let total: f64 = logits.iter().map(|l| (l - most).exp()).sum();
-                value += most + total.ln() - logits[answer as usize];
-                logits.iter_mut().for_each(|l| *l = (*l - most).exp() / total);
-                logits[answer as usize] -= 1.0;
+                value += weight * (most + total.ln() - logits[answer as usize]);
+                logits.iter_mut().for_each(|l| *l = weight * (*l - most).exp() / total);
+                logits[answer as usize] -= weight;
             }
             for &(place, x) in vector {
                 let row = &mut slope[place as usize * c..][..c];
@@ -124,76 +127,9 @@ impl Problem<'_> {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// L-BFGS from zero.
-fn minimise(problem: &Problem) -> Vec<f64> {
-    let mut w = vec![0.0; problem.len()];
-    let (mut value, mut slope) = problem.at(&w);
-    let mut pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::with_capacity(PAIRS);
-    for _ in 0..ITERATIONS {
-        if slope.iter().all(|s| s.abs() <= FLAT) {
-            break;
-        }
-        let direction = descent(&slope, &pairs);
-        let along = dot(&direction, &slope);
-        // The first step is a guess of the scale; later ones have the right length.
-        let mut step = if pairs.is_empty() { 1.0 / dot(&slope, &slope).sqrt().max(1.0) } else { 1.0 };
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        let mut next = None;
-        for _ in 0..30 {
-            let to: Vec<f64> = w.iter().zip(&direction).map(|(w, d)| w + step * d).collect();
-            let (v, s) = problem.at(&to);
-            if v > value + 1e-4 * step * along {
-                high = step;
-            } else if dot(&direction, &s) < 0.9 * along {
-                low = step;
-                next = Some((to, v, s));
-            } else {
-                next = Some((to, v, s));
-                break;
-            }
-            step = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * step };
-        }
-        let Some((to, v, s)) = next else { break };
-        let moved: Vec<f64> = to.iter().zip(&w).map(|(a, b)| a - b).collect();
-        let turned: Vec<f64> = s.iter().zip(&slope).map(|(a, b)| a - b).collect();
-        let curvature = dot(&moved, &turned);
-        if curvature > 1e-12 {
-            if pairs.len() == PAIRS {
-                pairs.pop_front();
-            }
-            pairs.push_back((moved, turned, 1.0 / curvature));
-        }
-        (w, value, slope) = (to, v, s);
-    }
-    w
-}
-
-/// The two loops of L-BFGS: the slope through the inverse of the curvature, downwards.
-fn descent(slope: &[f64], pairs: &VecDeque<(Vec<f64>, Vec<f64>, f64)>) -> Vec<f64> {
-    let mut q: Vec<f64> = slope.iter().map(|s| -s).collect();
-    let mut shares = Vec::with_capacity(pairs.len());
-    for (moved, turned, inverse) in pairs.iter().rev() {
-        let share = inverse * dot(moved, &q);
-        q.iter_mut().zip(turned).for_each(|(q, t)| *q -= share * t);
-        shares.push(share);
-    }
-    if let Some((_, turned, inverse)) = pairs.back() {
-        let scale = 1.0 / (inverse * dot(turned, turned));
-        q.iter_mut().for_each(|q| *q *= scale);
-    }
-    for ((moved, turned, inverse), share) in pairs.iter().zip(shares.into_iter().rev()) {
-        let other = inverse * dot(turned, &q);
-        q.iter_mut().zip(moved).for_each(|(q, m)| *q += (share - other) * m);
-    }
-    q
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::lbfgs::FLAT;
     use super::*;
 
     fn vectors() -> Vec<Sparse> {
@@ -202,7 +138,7 @@ mod tests {
 
     fn slope_at(linear: &Linear, answers: &[u32], labels: usize, strength: f64) -> f64 {
         let columns = if labels == 2 { 1 } else { labels };
-        let problem = Problem { vectors: &vectors(), answers, places: 2, columns, penalty: 1.0 / strength };
+        let problem = Problem { vectors: &vectors(), answers, places: 2, columns, counts: &vec![1.0; labels], penalty: 1.0 / strength };
         let one = |x: &[f32]| {
             x.chunks(labels)
                 .flat_map(|row| if labels == 2 { vec![(row[1] - row[0]) as f64] } else { row.iter().map(|&w| w as f64).collect() })
@@ -215,7 +151,7 @@ mod tests {
     #[test]
     fn the_slope_at_the_answer_is_none() {
         for (answers, labels) in [(&[0, 1, 1, 1, 0][..], 2), (&[0, 1, 2, 1, 2], 3)] {
-            let linear = Linear::learn(&vectors(), answers, 2, labels, 2.0);
+            let linear = Linear::learn(&vectors(), answers, 2, &vec![1.0; labels], 2.0);
             assert!(slope_at(&linear, answers, labels, 2.0) < 2.0 * FLAT);
             assert_ne!(linear.weights, vec![0.0; 2 * labels]);
         }
@@ -223,7 +159,8 @@ mod tests {
 
     #[test]
     fn slopes_are_those_of_the_value() {
-        let problem = Problem { vectors: &vectors(), answers: &[0, 1, 2, 1, 2], places: 2, columns: 3, penalty: 0.5 };
+        let problem =
+            Problem { vectors: &vectors(), answers: &[0, 1, 2, 1, 2], places: 2, columns: 3, counts: &[1.0, 0.3, 2.0], penalty: 0.5 };
         let w: Vec<f64> = (0..9).map(|i| (i as f64 * 0.7).sin()).collect();
         let slope = problem.at(&w).1;
         for (i, &slope) in slope.iter().enumerate() {
@@ -234,8 +171,20 @@ mod tests {
     }
 
     #[test]
+    fn a_label_that_counts_more_is_given_more_often() {
+        let vectors = vec![vec![(0, 1.0)]; 4];
+        let bias = |weights: &[f64]| {
+            let linear = Linear::learn(&vectors, &[0, 0, 0, 1], 1, weights, 10.0);
+            let logits = linear.logits(&vectors[0]);
+            logits[1] - logits[0]
+        };
+        // One of four, and as one of two if it counts three times.
+        assert!((bias(&[1.0, 1.0]) + 3f64.ln()).abs() < 0.02 && bias(&[1.0, 3.0]).abs() < 0.02);
+    }
+
+    #[test]
     fn separable_vectors_are_separated() {
-        let linear = Linear::learn(&vectors(), &[0, 1, 1, 1, 0], 2, 2, 100.0);
+        let linear = Linear::learn(&vectors(), &[0, 1, 1, 1, 0], 2, &[1.0; 2], 100.0);
         for (vector, answer) in vectors().iter().zip([0, 1, 1, 1, 0]) {
             let logits = linear.logits(vector);
             assert_eq!(u32::from(logits[1] > logits[0]), answer, "{vector:?}");

@@ -8,12 +8,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::describe::{Outline, grouped};
+use super::grow::carry;
 use super::kind::{Model, Settings, resolved};
 use crate::config::ConfigError;
-use crate::folder::{self, ModelFolder};
+use crate::folder::{self, Log, ModelFolder};
 use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
 use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
 use crate::{Error, Result};
+
+/// Decides which examples are set aside: the same for every seed of a model, so that runs can be compared and joined.
+const SPLIT_SEED: u64 = 1;
 
 /// What to learn, and where to keep it.
 pub struct Order<'a> {
@@ -62,6 +66,9 @@ pub trait Training {
     /// `[train]` of its recipe.
     fn settings(&self) -> &TrainSettings;
 
+    /// `log.txt` of its folder, to be added to.
+    fn log(&self) -> Result<Log>;
+
     /// Learns, and leaves the best weights in the folder.
     fn run(&mut self, course: &Course, watch: &mut dyn Watch) -> Result<Trained>;
 }
@@ -85,18 +92,7 @@ pub struct Begun<M: Model> {
 impl<M: Model> Begun<M> {
     /// Reads the data and makes the model; when all that can be checked has been, takes the folder and writes all of it but the weights.
     pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
-        // First what is given, to know the data; then what follows from the data, under it.
-        let given = resolved::<M>(order.recipe, order.changes)?;
-        let (train, dev) = parts::<M>(&given, note)?;
-        let config = match order.recipe {
-            Some(_) => given,
-            None => {
-                let chosen = M::choose(&train, order.changes)?;
-                chosen.notes.iter().for_each(|line| note(line));
-                crate::config::resolve(&chosen.config, "", order.changes)?
-            }
-        };
-        let model = M::new(config, &train)?;
+        let Prepared { model, train, dev } = prepare::<M>(order.recipe, order.changes, note)?;
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
         note(&data);
@@ -120,6 +116,10 @@ impl<M: Model> Training for Begun<M> {
         self.model.config().training()
     }
 
+    fn log(&self) -> Result<Log> {
+        self.folder.log()
+    }
+
     fn run(&mut self, course: &Course, watch: &mut dyn Watch) -> Result<Trained> {
         let settings = self.settings().clone();
         let run = Run {
@@ -138,6 +138,42 @@ impl<M: Model> Training for Begun<M> {
         };
         Ok(Trained { outcome, measures, parameters: self.model.params().len() })
     }
+}
+
+/// A model that has learnt nothing, and its examples.
+pub(super) struct Prepared<M: Model> {
+    pub model: M,
+    pub train: Vec<M::Row>,
+    pub dev: Vec<M::Row>,
+}
+
+/// Reads the data, settles all settings, and makes the model. Nothing is written.
+pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: &mut dyn FnMut(&str)) -> Result<Prepared<M>> {
+    // First what is given, to know the data; then what follows from the data, under it.
+    let given = resolved::<M>(recipe, changes)?;
+    let (mut train, dev) = parts::<M>(&given, note)?;
+    let config = match recipe {
+        Some(_) => given,
+        None => {
+            let chosen = M::choose(&train, changes)?;
+            chosen.notes.iter().for_each(|line| note(line));
+            crate::config::resolve(&chosen.config, "", changes)?
+        }
+    };
+    let model = match config.training().from.as_str() {
+        "" => M::new(config, &train)?,
+        from => {
+            let old = M::load(Path::new(from))?;
+            note(&format!("goes on from the weights in {from}"));
+            let mixed = old_rows::<M>(old.config(), config.training().mix, train.len(), note)?;
+            train.extend(mixed);
+            let mut model = old.grown(config, &train)?;
+            let names = model.names();
+            carry((old.params(), &old.names()), (model.params_mut(), &names))?;
+            model
+        }
+    };
+    Ok(Prepared { model, train, dev })
 }
 
 /// Examples to learn from and to develop with.
@@ -159,8 +195,8 @@ fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<Par
     }
     let share = dev_share(examples.len());
     let (train, dev) = match examples.iter().any(|row| M::label(row).is_some()) {
-        true => split_labelled(examples, share, config.seed(), M::key, |row| M::label(row).map(str::to_string)),
-        false => split_dev(examples, share, config.seed(), M::key),
+        true => split_labelled(examples, share, SPLIT_SEED, M::key, |row| M::label(row).map(str::to_string)),
+        false => split_dev(examples, share, SPLIT_SEED, M::key),
     };
     warn_of_rare::<M>(&train, note);
     note(&format!("no development file: {} of the examples set aside by {}", grouped(dev.len()), M::KEY));
@@ -169,6 +205,29 @@ fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<Par
         return Ok((train.clone(), train));
     }
     Ok((train, dev))
+}
+
+/// Some of the examples that an older model learnt from: `share` times `count`, spread evenly over its file.
+fn old_rows<M: Model>(config: &M::Config, share: f64, count: usize, note: &mut dyn FnMut(&str)) -> Result<Vec<M::Row>> {
+    let wanted = (share * count as f64).round() as usize;
+    if wanted == 0 {
+        return Ok(Vec::new());
+    }
+    let rows = M::read(Path::new(config.files().0), config)?.examples;
+    let wanted = wanted.min(rows.len());
+    note(&format!("{} of the {} examples in {} are learnt again", grouped(wanted), grouped(rows.len()), config.files().0));
+    Ok((0..wanted).map(|i| rows[i * rows.len() / wanted].clone()).collect())
+}
+
+/// The examples that a model has learnt from, if their file is still where it was; else why not.
+pub(super) fn learnt_from<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
+    let path = config.files().0;
+    if path.is_empty() || path == "-" || !Path::new(path).exists() {
+        let what = if path.is_empty() || path == "-" { "the training examples are".into() } else { format!("the training file {path} is") };
+        return Err(format!("note: {what} not there, so what remembers them is not compared"));
+    }
+    let found = parts::<M>(config, &mut |_| {});
+    found.map(|(train, _)| train).map_err(|e| format!("note: what remembers the training examples is not compared: {e}"))
 }
 
 /// Says which labels have too few examples to be learnt well.

@@ -54,7 +54,16 @@ fn answers_as_json_to_the_byte() {
         heads,
         end: None,
     };
-    let text = |heads| AnswerText { text: "é".into(), tokens: vec!["é".into()], words: vec![0], hypothesis: hypothesis(heads) };
+    let text = |heads| AnswerText {
+        text: "é".into(),
+        tokens: vec!["é".into()],
+        words: vec![0],
+        confidence: None,
+        share: None,
+        hypothesis: hypothesis(heads),
+        stacked: false,
+        inside: None,
+    };
     let answer = |heads| seq2seq::Answer {
         source: "a\"b".into(),
         source_tokens: vec!["a".into(), "\"b".into()],
@@ -99,6 +108,7 @@ fn answers_as_json_to_the_byte() {
         answer_words: vec![0, 1],
         answer_attention: vec![vec![0.5, 0.5]],
         crossed: true,
+        evidence: None,
     };
     assert_eq!(
         answer.to_json().to_string(),
@@ -257,7 +267,7 @@ fn drawings_of_one_head_and_of_images() {
         attention: vec![vec![1.0, 0.0], vec![0.0, 1.0]],
         rows: vec![vec![3.0, 5.0], vec![4.0, 6.0]],
     };
-    let drawn = |head, image| match answer.pictures(&Drawing { head, image, words: false }).remove(0) {
+    let drawn = |head, image| match answer.pictures(&Drawing { head, image, ..Drawing::default() }).remove(0) {
         Picture::Bag(bag) => bag,
         other => panic!("{other:?}"),
     };

@@ -6,7 +6,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::hypothesis::{Ended, Tree};
-use super::{Hypothesis, Request, SearchOptions, Stepped, Writer};
+use super::trace::{Fate, Trace};
+use super::{Hypothesis, Lexicon, Request, SearchOptions, Stepped, Writer};
 use crate::Result;
 use crate::tape::Pool;
 use crate::text::vocab::{END, START};
@@ -21,12 +22,21 @@ struct Live {
     log_prob: f64,
     /// Its row in the table of the last step.
     row: usize,
+    /// Where it stands in the lexicon, if there is one.
+    node: usize,
+    /// Its last unit among what was thought of, if that is noted.
+    thought: Option<usize>,
     /// Where its draws come from, if it is drawn.
     random: Option<ChaCha8Rng>,
 }
 
-/// `requests`: each with its number among all that are asked for.
-pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], options: &SearchOptions) -> Result<Vec<Vec<Hypothesis>>> {
+/// `requests`: each with its number among all that are asked for. What is thought of on the way is noted in `trace`.
+pub(super) fn search_batch(
+    writer: &dyn Writer,
+    requests: &[(usize, Request)],
+    options: &SearchOptions,
+    mut trace: Option<&mut Trace>,
+) -> Result<Vec<Vec<Hypothesis>>> {
     let mut finished: Vec<Vec<Hypothesis>> = vec![Vec::new(); requests.len()];
     let mut live = begin(requests, options, &mut finished);
     if live.is_empty() {
@@ -37,13 +47,21 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
     let pool = Pool::new();
     let mut session = writer.begin(&read, options.width(), &pool)?;
     let mut tree = Tree::default();
+    let limit = writer.longest().unwrap_or(usize::MAX);
     while !live.is_empty() {
         let rows: Vec<usize> = live.iter().map(|l| l.row).collect();
         let last: Vec<u32> = live.iter().map(|l| l.link.map_or(START, |link| tree.unit(link))).collect();
         let mut step = session.step(&rows, &last)?;
-        for row in step.log_probs.chunks_exact_mut(step.units.max(1)) {
+        for (row, hypothesis) in step.log_probs.chunks_exact_mut(step.units.max(1)).zip(&live) {
             // The start is never written.
             row[START as usize] = f32::NEG_INFINITY;
+            if hypothesis.length < options.min_length {
+                row[END as usize] = f32::NEG_INFINITY;
+            }
+            // What a prefix forces is written whatever the lexicon says.
+            if let Some(lexicon) = options.lexicon.as_ref().filter(|_| hypothesis.length >= requests[hypothesis.item].1.prefix.len()) {
+                lexicon.mask(hypothesis.node, row);
+            }
         }
         let weights = weight_ranges(&live, requests, step.heads);
         let mut going = Vec::with_capacity(live.len());
@@ -55,11 +73,20 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
             let request = &requests[item].1;
             let length = live[own.start].length;
             let chosen: Vec<(usize, u32)> = match (request.prefix.get(length), options.sample) {
-                (Some(&unit), _) => own.map(|row| (row, unit)).collect(),
-                (None, Some((temperature, _))) => own.map(|row| (row, drawn(&mut live[row], log_probs(&step, row), temperature))).collect(),
-                (None, None) => best(own, &live, &step, options.beam.saturating_sub(finished[item].len())),
+                (Some(&unit), _) => own.clone().map(|row| (row, unit)).collect(),
+                (None, Some((temperature, _))) => {
+                    own.clone().map(|row| (row, drawn(&mut live[row], log_probs(&step, row), temperature))).collect()
+                }
+                (None, None) => best(own.clone(), &live, &step, options.beam.saturating_sub(finished[item].len())),
             };
-            let longest = length + 1 >= options.longest(request.source.len()).max(request.prefix.len() + 1);
+            if let Some(trace) = &mut trace {
+                for row in own.clone() {
+                    let chosen: Vec<u32> = chosen.iter().filter(|(of, _)| *of == row).map(|(_, unit)| *unit).collect();
+                    trace.note(live[row].thought, live[row].log_prob, log_probs(&step, row), &chosen);
+                }
+            }
+            let most = options.longest(request.source.len()).max(request.prefix.len() + 1).min(limit);
+            let longest = length + 1 >= most;
             for (row, unit) in chosen {
                 let before = &live[row];
                 let log_prob = log_probs(&step, row)[unit as usize];
@@ -68,11 +95,34 @@ pub(super) fn search_batch(writer: &dyn Writer, requests: &[(usize, Request)], o
                     END => before.link,
                     _ => Some(tree.add(before.link, unit, log_prob, &step, weights[row].clone())),
                 };
-                if unit == END || longest {
-                    let end = (unit == END).then(|| Ended::of(log_prob, &step, weights[row].clone()));
-                    finished[item].push(Hypothesis { end, ..tree.hypothesis(link, total) }.ranked(options, request.source.len()));
+                let fate = if unit == END {
+                    Fate::Ended
+                } else if longest {
+                    Fate::Longest
                 } else {
-                    going.push(Live { item, link, length: length + 1, log_prob: total, row, random: before.random.clone() });
+                    Fate::Kept
+                };
+                let end = (unit == END).then(|| Ended::of(log_prob, &step, weights[row].clone()));
+                let hypothesis =
+                    (fate != Fate::Kept).then(|| Hypothesis { end, ..tree.hypothesis(link, total) }.ranked(options, request.source.len()));
+                let score = hypothesis.as_ref().map(|hypothesis| hypothesis.score);
+                let thought = trace.as_mut().and_then(|trace| trace.settle(before.thought, unit, fate, score));
+                match hypothesis {
+                    Some(hypothesis) => finished[item].push(hypothesis),
+                    None => {
+                        // Who leaves the lexicon comes to no node of it.
+                        let node = options.lexicon.as_ref().map_or(0, |lexicon| lexicon.go(before.node, unit).unwrap_or(usize::MAX));
+                        going.push(Live {
+                            item,
+                            link,
+                            length: length + 1,
+                            log_prob: total,
+                            row,
+                            node,
+                            thought,
+                            random: before.random.clone(),
+                        })
+                    }
                 }
             }
         }
@@ -101,7 +151,7 @@ fn begin(requests: &[(usize, Request)], options: &SearchOptions, finished: &mut 
                 generator.set_stream((*number as u64) << 16 | draw as u64);
                 generator
             });
-            live.push(Live { item, link: None, length: 0, log_prob: 0.0, row, random });
+            live.push(Live { item, link: None, length: 0, log_prob: 0.0, row, node: Lexicon::ROOT, thought: None, random });
         }
         row += 1;
     }
@@ -128,6 +178,9 @@ fn best(rows: Range<usize>, live: &[Live], step: &Stepped, count: usize) -> Vec<
     let mut top: Vec<(f64, usize, u32)> = Vec::with_capacity(count + 1);
     for row in rows {
         for (unit, &log_prob) in log_probs(step, row).iter().enumerate() {
+            if log_prob == f32::NEG_INFINITY {
+                continue;
+            }
             let score = live[row].log_prob + log_prob as f64;
             if top.len() < count || top.last().is_some_and(|t| score > t.0) {
                 // Kept in order by insertion: beams are small, and most units fall through the test above.

@@ -1,8 +1,8 @@
 //! Search: from a model that can write one unit after another to whole answers.
 //!
-//! Greedy search, beam and sampling are one loop over hypotheses; a forced prefix is a hypothesis whose first units are given, and [`force`] scores a target that is given as a
-//! whole. The loop knows nothing of the model but the two roles here: a [`Writer`] reads a batch of sources and gives a [`Session`], and a session takes one step for all hypotheses
-//! of all sources, which are the rows of one table. So an ensemble is a writer made of writers.
+//! Greedy search, beam and sampling are one loop over hypotheses; a forced prefix is a hypothesis whose first units are given, a [`Lexicon`] allows nothing but its answers, and
+//! [`force`] scores a target that is given as a whole. The loop knows nothing of the model but the two roles here: a [`Writer`] reads a batch of sources and gives a [`Session`], and a session takes one step for all hypotheses
+//! of all sources, which are the rows of one table. So an ensemble is a writer made of writers: [`Together`].
 //!
 //! Hypotheses are kept as a tree: one link per unit that was written, pointing at the one before, so that nothing is copied from step to step. Where each unit looked comes along with
 //! its link, under beam too.
@@ -10,13 +10,19 @@
 mod beam;
 mod forced;
 mod hypothesis;
+mod lexicon;
 mod options;
+mod together;
+mod trace;
 
 use rayon::prelude::*;
 
 pub use forced::force;
 pub use hypothesis::{Ended, Hypothesis};
+pub use lexicon::Lexicon;
 pub use options::SearchOptions;
+pub use together::Together;
+pub use trace::{Fate, Thought, Trace, traced};
 
 use crate::Result;
 use crate::tape::Pool;
@@ -29,6 +35,11 @@ const BATCH: usize = 2000;
 pub trait Writer: Sync {
     /// Reads sources, none of them empty, and stands before the first unit of each; up to `width` hypotheses will go on from there. Memory comes from `pool` and goes back to it.
     fn begin<'a>(&'a self, sources: &[&[u32]], width: usize, pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>>;
+
+    /// The most units of an answer, if there is a limit.
+    fn longest(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A search under way.
@@ -74,7 +85,7 @@ pub fn search(writer: &dyn Writer, requests: &[Request], options: &SearchOptions
         .par_iter()
         .map(|members| {
             let own: Vec<(usize, Request)> = members.iter().map(|&i| (options.first + i, requests[i])).collect();
-            beam::search_batch(writer, &own, options)
+            beam::search_batch(writer, &own, options, None)
         })
         .collect::<Result<Vec<_>>>()?;
     Ok(in_original_order(&batches, found.into_iter().flatten()))

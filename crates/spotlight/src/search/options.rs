@@ -1,5 +1,9 @@
 //! How to search.
 
+use std::sync::Arc;
+
+use super::Lexicon;
+
 /// How to search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchOptions {
@@ -13,16 +17,32 @@ pub struct SearchOptions {
     pub coverage_penalty: f64,
     /// Longest answer for each unit of the source; 10 more are allowed.
     pub max_ratio: f64,
+    /// Shortest answer, in units.
+    pub min_length: usize,
+    /// If given, only these answers are written, however long they are.
+    pub lexicon: Option<Arc<Lexicon>>,
     /// If given, answers are drawn: the temperature, and the seed.
     pub sample: Option<(f64, u64)>,
     /// The number of the first source among all that are asked for, so that no two of them are drawn alike.
     pub first: usize,
+    /// Whether somebody wants to know where the model looked. If not, and if that costs something, answers come without attention.
+    pub look: bool,
 }
 
 impl SearchOptions {
     /// Greedy search without penalties.
-    pub const GREEDY: SearchOptions =
-        SearchOptions { beam: 1, n_best: 1, length_penalty: 0.0, coverage_penalty: 0.0, max_ratio: 1.0, sample: None, first: 0 };
+    pub const GREEDY: SearchOptions = SearchOptions {
+        beam: 1,
+        n_best: 1,
+        length_penalty: 0.0,
+        coverage_penalty: 0.0,
+        max_ratio: 1.0,
+        min_length: 0,
+        lexicon: None,
+        sample: None,
+        first: 0,
+        look: true,
+    };
 
     /// Hypotheses of each source at a time.
     pub(super) fn width(&self) -> usize {
@@ -31,6 +51,10 @@ impl SearchOptions {
 
     /// The longest answer to a source of this length.
     pub(super) fn longest(&self, source: usize) -> usize {
-        (source as f64 * self.max_ratio.max(1.0)) as usize + 10
+        match self.lexicon {
+            // It ends where the last of them does.
+            Some(_) => usize::MAX,
+            None => ((source as f64 * self.max_ratio.max(1.0)) as usize + 10).max(self.min_length),
+        }
     }
 }

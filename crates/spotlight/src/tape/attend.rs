@@ -10,6 +10,7 @@ use spotlight_kernels::{Float, map};
 use super::{Tape, Values, Var};
 use crate::Result;
 use crate::axis::Axis;
+use crate::memory;
 
 /// Sequences with more keys than this are streamed.
 pub(crate) const LONG: usize = 64;
@@ -88,6 +89,15 @@ impl Attending {
         m.keys > LONG && m.queries > 1 && !self.look && !drops
     }
 
+    /// How many numbers are kept, whatever their number.
+    fn numbers(&self, drops: bool) -> u128 {
+        let of = |&m: &Meeting| {
+            let each = if self.is_streamed(m, drops) { KEPT } else { m.keys };
+            (m.queries as u128).saturating_mul(self.heads as u128).saturating_mul(each as u128)
+        };
+        self.meetings.iter().map(of).fold(0, u128::saturating_add)
+    }
+
     /// For each meeting, where its weights begin (or, streamed, what is kept instead), and at the end their number.
     fn offsets(&self, drops: bool) -> Vec<usize> {
         let mut total = 0;
@@ -125,6 +135,10 @@ impl<'p, T: Float> Tape<'p, T> {
         let (rows, width, heads) = (a.queries(), a.width(), a.heads);
         let scale = T::from_f64(1.0 / (a.size as f64).sqrt());
         let dropout = self.dropout_of(a.dropout)?;
+        let copies = if a.look { 2 } else { 1 };
+        let longest_keys = a.meetings.iter().map(|m| m.keys).max().unwrap_or(0);
+        let what = || format!("the memory for the attention weights of a sequence of {longest_keys} positions");
+        memory::fits(what, copies * a.numbers(dropout.is_some()), size_of::<T>())?;
         let offsets = a.offsets(dropout.is_some());
         let shape = Heads { heads, size: a.size };
         let mut context = self.buffer(rows * width);

@@ -204,6 +204,16 @@ pub enum Fault {
         /// How many there may be.
         limit: usize,
     },
+    /// A text has more units than a model has learned positions.
+    #[error("the {name} has {found} units, more than the {limit} positions this model has learned; shorten it")]
+    TooManyUnits {
+        /// The column's meaning.
+        name: &'static str,
+        /// How many units there are.
+        found: usize,
+        /// How many there may be.
+        limit: usize,
+    },
     /// A unit of UTF-16 that does not belong where it stands.
     #[error("0x{unit:04X} is half of a UTF-16 character; convert the file to UTF-8, for example with `iconv -f utf-16 -t utf-8`")]
     NotUtf16 {

@@ -50,6 +50,12 @@ impl Features {
         Self { tags: Inventory::sorted(tags), first_id: first_id as u32, place }
     }
 
+    /// These features and those of new columns, numbered from `first_id`.
+    pub fn grown<S: AsRef<str>>(&self, columns: impl IntoIterator<Item = S>, first_id: usize) -> Self {
+        let new = Self::new(columns, first_id, self.place);
+        Self { tags: Inventory::sorted(self.tags.iter().chain(new.tags.iter())), ..new }
+    }
+
     /// How many features there are: a source has `first_id + len` units in all.
     pub fn len(&self) -> usize {
         self.tags.len()
@@ -79,6 +85,11 @@ impl Features {
                 features
             }
         }
+    }
+
+    /// All features in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter()
     }
 
     /// The feature with this number; none if the number is not a feature's.

@@ -114,6 +114,17 @@ impl Tokenizer {
         Ok(Self { kind, lowercase, table })
     }
 
+    /// The same units under the same numbers, and behind them new ones of these texts. Subwords can spell any text and stay as they are.
+    pub fn grown<S: AsRef<str>>(&self, settings: &UnitSettings, texts: impl IntoIterator<Item = S>) -> Result<Self, TextError> {
+        let Table::Whole(vocab) = &self.table else { return Ok(self.clone()) };
+        let settings = UnitSettings { kind: self.kind, lowercase: self.lowercase, ..settings.clone() };
+        let table = match Self::train(&settings, texts)?.table {
+            Table::Whole(new) => Table::Whole(vocab.grown(&new)),
+            subwords => subwords,
+        };
+        Ok(Self { table, ..self.clone() })
+    }
+
     /// What texts are cut into.
     pub fn kind(&self) -> UnitKind {
         self.kind

@@ -52,6 +52,18 @@ impl Vocab {
         Self { units: Inventory::by_count(counts, min_count, max_len) }
     }
 
+    /// The same units under the same numbers, and behind them those of `new` that are not among them.
+    ///
+    /// ```
+    /// use spotlight::text::Vocab;
+    ///
+    /// let vocab = Vocab::count(["b", "a"], 1, None).grown(&Vocab::count(["c", "b"], 1, None));
+    /// assert_eq!(["a", "b", "c"].map(|unit| vocab.id(unit)), [Some(3), Some(4), Some(5)]);
+    /// ```
+    pub fn grown(&self, new: &Vocab) -> Vocab {
+        Self { units: self.units.iter().chain(new.units.iter()).map(str::to_owned).collect() }
+    }
+
     /// How many units there are, the special ones among them.
     pub fn len(&self) -> usize {
         SPECIALS.len() + self.units.len()

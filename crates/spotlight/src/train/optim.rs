@@ -61,6 +61,14 @@ impl Rule {
         Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay }
     }
 
+    /// Adam with another `beta2`; other rules stay as they are.
+    pub fn keeping(self, share: f64) -> Rule {
+        match self {
+            Rule::Adam { beta1, epsilon, decay, .. } => Rule::Adam { beta1, beta2: share, epsilon, decay },
+            other => other,
+        }
+    }
+
     /// Adadelta with PyTorch's settings.
     pub const ADADELTA: Rule = Rule::Adadelta { rho: 0.9, epsilon: 1e-6 };
 

@@ -21,6 +21,8 @@ pub struct TrainSettings {
     pub rate: f64,
     /// Share of the last velocity that `sgd` keeps.
     pub momentum: f64,
+    /// Share of the mean of squared gradients that `adam` and `adamw` keep at each step; smaller ones forget sooner.
+    pub beta2: f64,
     /// Weight decay of `adamw`.
     pub decay: f64,
     /// `constant`, `linear`, `inverse-sqrt`, `cosine` or `plateau`.
@@ -43,6 +45,10 @@ pub struct TrainSettings {
     pub average: usize,
     /// What decides which model is best: a measure that the evaluation prints.
     pub metric: String,
+    /// The folder of a model to go on from: its weights are kept, and new units and labels are added. Empty for a model that begins anew.
+    pub from: String,
+    /// Of the examples that the model in `from` learnt from, so many are learnt again, as a share of the new ones: against forgetting.
+    pub mix: f64,
 }
 
 /// Names of the optimisers.
@@ -86,6 +92,7 @@ impl Default for TrainSettings {
             optimiser: OptimiserName::Adam,
             rate: 2e-3,
             momentum: 0.9,
+            beta2: 0.999,
             decay: 0.01,
             schedule: ScheduleName::Cosine,
             warmup: 100,
@@ -97,6 +104,8 @@ impl Default for TrainSettings {
             every: 1,
             average: 1,
             metric: "loss".into(),
+            from: String::new(),
+            mix: 0.0,
         }
     }
 }
@@ -116,9 +125,11 @@ impl TrainSettings {
         }
         need(self.rate > 0.0 && self.rate.is_finite(), "rate", format!("must be above 0, is {}", self.rate))?;
         need(self.clip >= 0.0, "clip", format!("must not be below 0, is {}", self.clip))?;
-        for (key, value) in [("smoothing", self.smoothing), ("momentum", self.momentum)] {
+        for (key, value) in [("smoothing", self.smoothing), ("momentum", self.momentum), ("beta2", self.beta2)] {
             need((0.0..1.0).contains(&value), key, format!("must be from 0 to below 1, is {value}"))?;
         }
+        need(self.mix >= 0.0 && self.mix.is_finite(), "mix", format!("must not be below 0, is {}", self.mix))?;
+        need(self.mix == 0.0 || !self.from.is_empty(), "mix", "goes with train.from".into())?;
         need(self.decay >= 0.0, "decay", format!("must not be below 0, is {}", self.decay))?;
         let factor = self.plateau_factor;
         need(factor > 0.0 && factor < 1.0, "plateau_factor", format!("must be between 0 and 1, is {factor}"))
@@ -126,8 +137,8 @@ impl TrainSettings {
 
     pub(super) fn rule(&self) -> Rule {
         match self.optimiser {
-            OptimiserName::Adam => Rule::ADAM,
-            OptimiserName::AdamW => Rule::adamw(self.decay),
+            OptimiserName::Adam => Rule::ADAM.keeping(self.beta2),
+            OptimiserName::AdamW => Rule::adamw(self.decay).keeping(self.beta2),
             OptimiserName::Sgd => Rule::Sgd { momentum: self.momentum },
             OptimiserName::Adagrad => Rule::ADAGRAD,
             OptimiserName::Adadelta => Rule::ADADELTA,

@@ -9,12 +9,13 @@ use super::page::{SCORE_OF_ANSWER, SCORE_OF_MATCH};
 use super::palette::{Ground, Ramp, Rgb, Theme};
 use super::picture::Part;
 use super::scale::{NEARLY, Scale, ScaleKind};
+use super::stack::HIDDEN;
 use super::{CAVEAT, End, Error, Page, Picture, Weights, svg};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 const STYLE: &str = include_str!("html/page.css");
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("html/base.js"),
     include_str!("html/scales.js"),
     include_str!("html/numbers.js"),
@@ -22,6 +23,7 @@ const SCRIPTS: [&str; 9] = [
     include_str!("html/minimap.js"),
     include_str!("html/lines.js"),
     include_str!("html/texts.js"),
+    include_str!("html/stack.js"),
     include_str!("html/snapshot.js"),
     include_str!("html/main.js"),
 ];
@@ -255,6 +257,13 @@ impl Shown {
                     ..Shown::units(&it.answer.tokens, &it.question.tokens, LONGEST_EDGE)
                 }
             }
+            Picture::Stack(it) => Shown {
+                name: shorten_text(&format!("{}: {}", it.view, arrow(&it.input, &it.text, LONGEST_NAME)), LONGEST_NAME).text,
+                title: arrow(&it.input, &it.text, 2 * LONGEST),
+                subtitle: if it.is_masked() { format!("{}; grey is {HIDDEN}", it.view) } else { it.view.clone() },
+                source_even: it.evens().columns,
+                ..Shown::units(&it.source, &it.output, LONGEST_EDGE)
+            },
             Picture::Bag(it) => Shown {
                 name: shorten_text(&format!("{}: {}", it.id, it.label), LONGEST_NAME).text,
                 title: text(&it.label),

@@ -13,7 +13,7 @@ struct Record<'a> {
     note: &'static str,
 }
 
-/// Writes a page: a line per picture, with its `kind` (`matrix`, `shaded`, `match` or `bag`) and the fields of its structure.
+/// Writes a page: a line per picture, with its `kind` (`matrix`, `shaded`, `match`, `bag` or `stack`) and the fields of its structure.
 pub fn draw(page: &Page) -> Result<String, Error> {
     let line = |picture: &Picture| {
         serde_json::to_string(&Record { picture, most_times_uniform: picture.most_times_uniform(), note: CAVEAT }).map_err(Error::Json)

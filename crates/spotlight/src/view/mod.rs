@@ -1,9 +1,9 @@
 //! Pictures of where a model looks.
 //!
-//! A model fills one of four plain structures, and every renderer draws the same numbers on the same named scale:
+//! A model fills one of five plain structures, and every renderer draws the same numbers on the same named scale:
 //!
 //! 1. [`Matrix`]: source units across the top, output units down the side; [`Shaded`]: a classified text; [`Match`]: a question and
-//!    an answer; [`Bag`]: a set of rows. [`Picture`] is any of them.
+//!    an answer; [`Bag`]: a set of rows; [`Stack`]: layers by heads. [`Picture`] is any of them.
 //! 2. [`Page::new`] checks that shapes and labels agree and that every weight is a number from 0 to 1. Only a checked page can be
 //!    drawn, so a picture is never silently wrong.
 //! 3. A renderer draws the page: [`ascii`], [`terminal`], [`svg`], `png` (a feature, on by default), [`html`] or [`json`].
@@ -45,6 +45,7 @@ mod picture;
 #[cfg(feature = "png")]
 pub mod png;
 pub mod scale;
+mod stack;
 pub mod svg;
 pub mod terminal;
 mod textual;
@@ -52,6 +53,7 @@ mod textual;
 pub use merge::groups;
 pub use page::{Error, Page};
 pub use picture::{Bag, End, Images, Match, Matrix, Picture, Shaded, Weighted, Weights};
+pub use stack::{Layer, Masked, Panel, Stack};
 
 /// What a picture of attention does and does not show. Every drawing carries it.
 pub const CAVEAT: &str = "shows where the context came from, not why the model decided";

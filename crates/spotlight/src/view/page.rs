@@ -3,6 +3,7 @@
 use super::palette::{Palette, Theme};
 use super::picture::{Bag, End, Images, Match, Matrix, Part, Picture, Shaded, Weighted};
 use super::scale::{Scale, ScaleKind};
+use super::stack::Stack;
 
 /// What the score of a written answer is.
 pub(super) const SCORE_OF_ANSWER: &str = "log-probability, weighed by length; 0 is certain";
@@ -188,6 +189,7 @@ fn check_all(pictures: &[Picture]) -> Result<(), Error> {
             Picture::Shaded(shaded) => check.shaded(shaded)?,
             Picture::Match(matched) => check.matched(matched)?,
             Picture::Bag(bag) => check.bag(bag)?,
+            Picture::Stack(stack) => check.stack(stack)?,
         }
     }
     Ok(())
@@ -240,6 +242,16 @@ impl Check {
             Some(images) => self.images(images, bag.rows.len()),
             None => Ok(()),
         }
+    }
+
+    fn stack(&self, stack: &Stack) -> Result<(), Error> {
+        for (layer, panel) in stack.layers.iter().flat_map(|layer| layer.panels.iter().map(move |panel| (layer, panel))) {
+            let what = format!("{} {}", layer.name, panel.name);
+            // A hidden weight is as good as 0 for this.
+            let filled: Vec<Vec<f32>> = panel.weights.iter().map(|row| row.iter().map(|weight| weight.unwrap_or(0.0)).collect()).collect();
+            self.table(&what, &filled, stack.output.len(), stack.source.len())?;
+        }
+        Ok(())
     }
 
     fn images(&self, images: &Images, rows: usize) -> Result<(), Error> {

@@ -3,6 +3,8 @@
 use super::scale::Portion;
 use serde::Serialize;
 
+use super::stack::Stack;
+
 /// Rows of attention weights. In a [`Matrix`]: output units by source units. Of a text: heads by tokens.
 pub type Weights = Vec<Vec<f32>>;
 
@@ -273,6 +275,8 @@ pub enum Picture {
     Match(Match),
     /// A bag of rows.
     Bag(Bag),
+    /// Layers by heads.
+    Stack(Stack),
 }
 
 /// What an even spread would give to each cell of a table: a factor of its row times one of its column.
@@ -309,7 +313,7 @@ impl Picture {
     /// Whether the picture has such a part.
     pub(crate) fn has(&self, part: Part) -> bool {
         match self {
-            Picture::Matrix(_) => part == Part::Matrix,
+            Picture::Matrix(_) | Picture::Stack(_) => part == Part::Matrix,
             Picture::Match(it) => part == Part::Text || it.cross.is_some(),
             Picture::Shaded(_) | Picture::Bag(_) => part == Part::Text,
         }
@@ -325,6 +329,7 @@ impl Picture {
             (Picture::Match(it), Part::Text) => of(&it.question.heads).max(of(&it.answer.heads)),
             (Picture::Match(it), Part::Matrix) => it.cross.as_ref().map_or(0.0, of),
             (Picture::Bag(it), Part::Text) => most(&it.weights),
+            (Picture::Stack(it), Part::Matrix) => it.largest(),
             _ => 0.0,
         }
     }
@@ -336,7 +341,7 @@ impl Picture {
             Picture::Matrix(it) => several(&it.pieces),
             Picture::Shaded(it) => several(&it.text.pieces),
             Picture::Match(it) => several(&it.question.pieces) || several(&it.answer.pieces),
-            Picture::Bag(_) => false,
+            Picture::Bag(_) | Picture::Stack(_) => false,
         }
     }
 
@@ -354,6 +359,7 @@ impl Picture {
             Picture::Shaded(it) => most(&mut it.text.portions()),
             Picture::Match(it) => most(&mut it.question.portions().chain(it.answer.portions())),
             Picture::Bag(it) => most(&mut it.portions().into_iter()),
+            Picture::Stack(it) => most(&mut it.portions().into_iter()),
         }
     }
 }
@@ -395,6 +401,12 @@ impl From<Match> for Picture {
 impl From<Bag> for Picture {
     fn from(bag: Bag) -> Self {
         Picture::Bag(bag)
+    }
+}
+
+impl From<Stack> for Picture {
+    fn from(stack: Stack) -> Self {
+        Picture::Stack(stack)
     }
 }
 

@@ -1,4 +1,4 @@
-"""What can stand in the place of the softmax: sparsemax, Luong's local attention, monotonic attention. Plain references.
+"""What can stand in the place of the softmax: sparsemax, entmax, Luong's local attention, monotonic attention. Plain references.
 
 Packing and names are those of `attention_scores.py`. The scores of local attention are dot products.
 """
@@ -22,11 +22,28 @@ def sparsemax(scores):
     return torch.stack(rows)
 
 
-def sparsemax_over_axis(topic):
+def entmax(scores):
+    """Entmax 1.5, row by row: max(s / 2 - t, 0)^2. Peters, Niculae, Martins 2019. The threshold is found by halving; then a Newton step, in which autograd sees how it moves
+    with the scores."""
+    rows = []
+    for row in scores:
+        half = row / 2
+        low, high = half.detach().max() - 1, half.detach().max()
+        for _ in range(200):
+            middle = (low + high) / 2
+            above = torch.clamp(half.detach() - middle, min=0).square().sum() > 1
+            low, high = (middle, high) if above else (low, middle)
+        root = torch.clamp(half - low, min=0)
+        threshold = low + (root.square().sum() - 1) / (2 * root.detach().sum())
+        rows.append(torch.clamp(half - threshold, min=0).square())
+    return torch.stack(rows)
+
+
+def over_axis(topic, name, normalise):
     """Scores straight to weights, one row of scores a sequence; length 1 among them."""
-    case = Case(topic, "sparsemax", memory_lengths=MEMORY_LENGTHS)
+    case = Case(topic, name, memory_lengths=MEMORY_LENGTHS)
     scores = case.draw("scores", sum(MEMORY_LENGTHS), scale=0.7)
-    case.output("weights", torch.cat([sparsemax(row[None, :])[0] for row in split(scores, MEMORY_LENGTHS)]))
+    case.output("weights", torch.cat([normalise(row[None, :])[0] for row in split(scores, MEMORY_LENGTHS)]))
     return case
 
 
@@ -38,10 +55,10 @@ def dot_case(topic, name, **config):
     return case, query, memory, values
 
 
-def sparsemax_dot(topic):
-    case, query, memory, values = dot_case(topic, "sparsemax_dot")
+def with_dots(topic, name, normalise):
+    case, query, memory, values = dot_case(topic, name)
     packed = (query, QUERY_LENGTHS), (memory, MEMORY_LENGTHS)
-    attend(case, lambda q, k: q @ k.T, values, *packed, normalise=sparsemax)
+    attend(case, lambda q, k: q @ k.T, values, *packed, normalise=normalise)
     return case
 
 
@@ -127,8 +144,9 @@ def monotonic(topic):
 
 
 def cases(topic):
-    yield sparsemax_over_axis(topic)
-    yield sparsemax_dot(topic)
+    for name, normalise in [("sparsemax", sparsemax), ("entmax", entmax)]:
+        yield over_axis(topic, name, normalise)
+        yield with_dots(topic, f"{name}_dot", normalise)
     yield local_m(topic)
     yield local_p(topic)
     yield monotonic(topic)

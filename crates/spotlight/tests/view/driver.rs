@@ -63,6 +63,37 @@ impl Browser {
         self.command("url", &json!({"url": format!("file://{}", path.display())}));
     }
 
+    /// Opens an address.
+    #[allow(dead_code)]
+    pub fn go(&self, address: &str) {
+        self.command("url", &json!({"url": address}));
+    }
+
+    /// Makes the window so many pixels wide and high.
+    #[allow(dead_code)]
+    pub fn resize(&self, width: u32, height: u32) {
+        self.command("window/rect", &json!({"width": width, "height": height}));
+    }
+
+    /// What was logged to the console since it was last asked for.
+    #[allow(dead_code)]
+    pub fn console(&self) -> Value {
+        self.command("se/log", &json!({"type": "browser"}))
+    }
+
+    /// The addresses that pages of `origin` have asked for since it was last asked.
+    #[allow(dead_code)]
+    pub fn requested(&self, origin: &str) -> Vec<String> {
+        let events = self.command("se/log", &json!({"type": "performance"}));
+        let message = |event: &Value| serde_json::from_str::<Value>(event["message"].as_str().unwrap()).unwrap()["message"].take();
+        let ours = |event: &Value| {
+            event["method"] == "Network.requestWillBeSent"
+                && event["params"]["documentURL"].as_str().is_some_and(|url| url.starts_with(origin))
+        };
+        let url = |event: Value| event["params"]["request"]["url"].as_str().unwrap_or_default().to_string();
+        events.as_array().unwrap().iter().map(message).filter(ours).map(url).collect()
+    }
+
     /// Runs a script in the page and returns what it returns.
     pub fn run(&self, script: &str) -> Value {
         self.command("execute/sync", &json!({"script": script, "args": []}))

@@ -24,6 +24,7 @@
 
 mod file;
 mod print;
+mod steps;
 
 pub use file::NumbersError;
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::Numbers;
+use super::steps::{Step, letters};
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -10,20 +11,16 @@ const WIDTH: usize = 80;
 /// Writes parts after a beginning, with `separator` between them; lines that follow begin below the first part.
 fn wrapped(f: &mut Formatter<'_>, begin: &str, parts: &[String], separator: &str, end: &str) -> fmt::Result {
     let indent = begin.chars().count().min(WIDTH / 2);
-    let mut column = begin.chars().count();
-    write!(f, "{begin}")?;
+    let mut line = begin.to_string();
     for (i, part) in parts.iter().enumerate() {
-        let last = i + 1 == parts.len();
-        let part = format!("{part}{}", if last { end } else { separator });
-        let length = part.trim_end().chars().count();
-        if i > 0 && column + length > WIDTH {
-            write!(f, "\n{:indent$}", "")?;
-            column = indent;
+        let part = format!("{part}{}", if i + 1 == parts.len() { end } else { separator });
+        if i > 0 && line.chars().count() + part.trim_end().chars().count() > WIDTH {
+            writeln!(f, "{}", line.trim_end())?;
+            line = " ".repeat(indent);
         }
-        column += part.chars().count();
-        write!(f, "{}", if last { part.trim_end() } else { &part })?;
+        line += &part;
     }
-    writeln!(f)
+    writeln!(f, "{}", line.trim_end())
 }
 
 fn vector(f: &mut Formatter<'_>, begin: &str, numbers: &[f64]) -> fmt::Result {
@@ -33,7 +30,33 @@ fn vector(f: &mut Formatter<'_>, begin: &str, numbers: &[f64]) -> fmt::Result {
 
 /// Three decimals; the power of ten, where they would show nothing or run away.
 fn short(x: f64) -> String {
+    // Without the sign of a negative zero.
+    let x = if x == 0.0 { 0.0 } else { x };
     if x != 0.0 && !(0.0005..1e6).contains(&x.abs()) { format!("{x:.2e}") } else { format!("{x:.3}") }
+}
+
+/// A number that somebody wrote, as it was written; one that was computed, shortened.
+fn written(x: f64) -> String {
+    let text = x.to_string();
+    if text.len() <= 6 { text } else { short(x) }
+}
+
+/// `(a)(b) + (c)(d) + e = value`
+fn products(f: &mut Formatter<'_>, begin: &str, pairs: &[(f64, f64)], more: Option<f64>, value: f64) -> fmt::Result {
+    let terms = pairs.iter().map(|(a, b)| format!("({})({})", written(*a), written(*b))).chain(more.map(|x| format!("({})", written(x))));
+    wrapped(f, begin, &terms.collect::<Vec<_>>(), " + ", &format!(" = {}", short(value)))
+}
+
+fn show(f: &mut Formatter<'_>, indent: &str, step: &Step) -> fmt::Result {
+    match step {
+        Step::Vector(name, numbers) => vector(f, &format!("{indent}{name} = "), numbers),
+        Step::Sum(name, pairs, more, value) => products(f, &format!("{indent}{name} = "), pairs, *more, *value),
+        Step::Number(name, how, numbers, value) => {
+            let number = |x: f64| if x.fract() == 0.0 && x != 0.0 { x.to_string() } else { short(x) };
+            let computed = numbers.iter().fold(how.to_string(), |text, x| text.replacen("{}", &number(*x), 1));
+            writeln!(f, "{indent}{name} = {computed} = {}", short(*value))
+        }
+    }
 }
 
 impl Display for Numbers {
@@ -68,20 +91,25 @@ impl Numbers {
         } else {
             writeln!(f, "   q is the query, k a vector of the memory.")?;
         }
+        let letters = letters(score);
         for parameter in &self.parameters {
-            writeln!(f, "   {} ({}):", parameter.name, if parameter.given { "given" } else { "drawn at random" })?;
+            let letter = letters.iter().find(|(_, name)| *name == parameter.name).map_or("", |(letter, _)| letter);
+            writeln!(f, "   {letter} ({}, {}):", parameter.name, if parameter.given { "given" } else { "drawn at random" })?;
             for row in &parameter.rows {
                 vector(f, "     ", row)?;
             }
         }
-        for (i, (row, value)) in self.example.memory.iter().zip(&self.scores).enumerate() {
-            match score.factor(row.len()) {
-                Some(factor) => {
-                    let terms: Vec<String> = row.iter().zip(&self.example.query).map(|(k, q)| format!("({k})({q})")).collect();
-                    let scaled = if factor == 1.0 { String::new() } else { format!(" / √{}", row.len()) };
-                    wrapped(f, &format!("   S_{i}: "), &terms, " + ", &format!("{scaled} = {}", short(*value)))?;
+        for step in self.asked_once() {
+            show(f, "   ", &step)?;
+        }
+        for row in 0..self.scores.len() {
+            match &self.way(row)[..] {
+                // One step needs no name.
+                [Step::Sum(_, pairs, None, value)] => products(f, &format!("   S_{row}: "), pairs, None, *value)?,
+                steps => {
+                    writeln!(f, "   S_{row}:")?;
+                    steps.iter().try_for_each(|step| show(f, "     ", step))?;
                 }
-                None => writeln!(f, "   S_{i}: {}", short(*value))?,
             }
         }
         writeln!(f)

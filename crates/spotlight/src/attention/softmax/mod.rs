@@ -7,6 +7,7 @@
 //!
 //! [`SoftmaxKind`] lists what can stand in its place.
 
+mod entmax;
 mod hard;
 mod local;
 mod mask;
@@ -108,6 +109,8 @@ softmaxes! {
     "softmax" => Softmax: Softmax,
     /// The nearest point of the simplex: many weights are exactly 0. Martins and Astudillo, 2016.
     "sparsemax" => Sparsemax: sparsemax::Sparsemax,
+    /// Between the two: `max(s / 2 - t, 0)²`. Unlikely positions get exactly 0, likely ones share. Peters, Niculae and Martins, 2019.
+    "entmax" => Entmax: entmax::Entmax,
     /// The position with the largest score gets 1. For answers: it has no gradient.
     "hard" => Hard: hard::Hard,
     /// While learning, one position drawn by the softmax gets 1, and the gradient is that of the softmax that drew it (straight-through Gumbel-softmax: Jang, Gu

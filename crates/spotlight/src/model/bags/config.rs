@@ -12,6 +12,9 @@ use crate::model::{AttentionSection, check_format, need};
 use crate::text::read::{BagColumns, TableFormat};
 use crate::train::TrainSettings;
 
+/// Of fewer bags than this, a part that is set aside says too little to stop by.
+const FEW: usize = 1000;
+
 /// A whole recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
@@ -63,6 +66,9 @@ pub struct Model {
     pub layers: usize,
     /// Dropout after each layer.
     pub dropout: f64,
+    /// Whether `train.batch` is a number of bags of any size. Else it is a number of rows, and bags of similar size are learnt from together; where the size of a bag
+    /// goes with its label, such batches pull one way and then the other.
+    pub mixed: bool,
     /// How the rows become one: `attention` or `mean`.
     pub pooling: PoolingKind,
     /// `none`, or `balanced` to let rare labels count as much as frequent ones.
@@ -82,7 +88,14 @@ impl Default for Config {
                 single_rows: false,
                 format: TableFormat::default(),
             },
-            model: Model { hidden: 64, layers: 1, dropout: 0.2, pooling: PoolingKind::Attention, class_weights: ClassWeights::None },
+            model: Model {
+                hidden: 64,
+                layers: 1,
+                dropout: 0.2,
+                mixed: false,
+                pooling: PoolingKind::Attention,
+                class_weights: ClassWeights::None,
+            },
             attention: AttentionSection::new(ScoreKind::Gated),
             train: TrainSettings { metric: "accuracy".into(), batch: 100, ..TrainSettings::default() },
         }
@@ -90,6 +103,21 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Settings for this many training bags: about six hundred steps or more, the rate falling to nothing by the last.
+    pub fn for_bags(bags: usize) -> Self {
+        const STEPS: usize = 600;
+        let batch = (bags / 4).clamp(4, 32);
+        let epochs = STEPS.div_ceil(bags.div_ceil(batch).max(1)).clamp(20, 200) as u64;
+        let mut config = Config::default();
+        config.model = Model { hidden: 256, dropout: 0.5, mixed: true, ..config.model };
+        config.train = TrainSettings { batch, epochs, ..config.train };
+        if bags < FEW {
+            // A handful of bags set aside says too little to choose an epoch by: what stands at the end is kept.
+            (config.train.every, config.train.patience) = (epochs, 0);
+        }
+        config
+    }
+
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;

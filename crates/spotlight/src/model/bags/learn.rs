@@ -35,6 +35,8 @@ pub struct BagLearner {
     pub(super) smoothing: f64,
     /// Features of a row.
     pub(super) width: usize,
+    /// Whether a batch is a number of bags of any size.
+    pub(super) mixed: bool,
 }
 
 /// Bags side by side: `(numbers, rows)` of each.
@@ -48,7 +50,7 @@ impl Learner for BagLearner {
     type Example = Example;
 
     fn lengths(&self, example: &Example) -> Lengths {
-        Lengths { source: example.rows, target: 0 }
+        Lengths { source: if self.mixed { 1 } else { example.rows }, target: 0 }
     }
 
     fn targets(&self, _: &Example) -> usize {

@@ -1,7 +1,7 @@
 //! Bags: from sets of rows of numbers with one label each to a model that labels a set and tells which rows decided.
 //!
 //! Rows can be anything: patches of a picture, channels, nodes of a graph, instruments. In the order data meets them: [`config`] (settings), [`standard`] (features
-//! on one scale), [`net`] (the network), [`learn`] (loss, measures and decisions), [`folds`] (cross-validation). A [`BagModel`] holds them together.
+//! on one scale), [`net`] (the network), [`learn`] (loss, measures and decisions). A [`BagModel`] holds them together.
 //!
 //! ```
 //! use spotlight::model::bags::{BagModel, Config};
@@ -17,8 +17,8 @@
 //! ```
 
 mod answer;
+mod baseline;
 pub mod config;
-pub mod folds;
 pub mod learn;
 pub mod net;
 pub mod standard;
@@ -30,15 +30,15 @@ use std::path::Path;
 
 pub use answer::Answer;
 pub use config::Config;
-pub use folds::{CrossValidation, cross_validate};
 pub use learn::{BagLearner, Example};
 pub use net::Net;
 pub use standard::Standard;
 
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
-use crate::model::folder;
+use crate::model::ensemble::different;
 use crate::model::head::{self, Decision};
+use crate::model::{fits, folder};
 use crate::params::Params;
 use crate::text::{Bag, Inventory};
 use crate::{Error, Result, weights};
@@ -59,6 +59,8 @@ pub struct BagModel {
     pub net: Net,
     /// Its numbers.
     pub params: Params<f32>,
+    /// The other members, if it is an ensemble.
+    pub peers: Vec<BagModel>,
     /// How much an example of each label counts while learning.
     weights: Vec<f64>,
 }
@@ -73,6 +75,7 @@ impl BagModel {
             return Err(ConfigError::Value { key: "data.train".into(), problem }.into());
         }
         let standard = Standard::learn(bags.iter().flat_map(|b| &b.rows).map(Vec::as_slice));
+        fits::bags(&config, standard.width())?;
         let params = Params::new(config.seed);
         let mut model = Self::with_frame(config, standard, labels, params)?;
         let numbers = bags.iter().filter_map(|b| model.labels.position(&b.label));
@@ -85,7 +88,40 @@ impl BagModel {
     fn with_frame(config: Config, standard: Standard, labels: Inventory, mut params: Params<f32>) -> Result<Self> {
         let net = Net::new(&mut params, &config, standard.width(), labels.len())?;
         let weights = vec![1.0; labels.len()];
-        Ok(BagModel { config, standard, labels, net, params, weights })
+        Ok(BagModel { config, standard, labels, net, params, peers: Vec::new(), weights })
+    }
+
+    /// A new model that knows the labels of this one and of new bags, and keeps its standard.
+    fn grown_with(&self, config: Config, bags: &[Bag]) -> Result<Self> {
+        config.check()?;
+        let labels = Inventory::sorted(self.labels.iter().chain(bags.iter().map(|b| b.label.as_str())));
+        let numbers: Vec<u32> = bags.iter().filter_map(|b| labels.position(&b.label)).collect();
+        let weights = head::LabelCounts::of(labels.len(), numbers.into_iter()).weights(config.model.class_weights);
+        let params = Params::new(config.seed);
+        let mut model = Self::with_frame(config, self.standard.clone(), labels, params)?;
+        model.weights = weights;
+        Ok(model)
+    }
+
+    /// Several models as one. An error if they do not give the same labels.
+    pub fn joined(members: Vec<BagModel>) -> Result<BagModel> {
+        let mut members = members.into_iter();
+        let mut first = members.next().ok_or_else(|| different("no models"))?;
+        for peer in members {
+            if !first.labels.iter().eq(peer.labels.iter()) {
+                return Err(different("models with different labels"));
+            }
+            first.peers.push(peer);
+        }
+        Ok(first)
+    }
+
+    /// What the model says of bags; of an ensemble the mean of the probabilities, and the attention of each member.
+    fn decisions(&self, bags: &[Bag]) -> Result<Vec<Decision>> {
+        let numbers = bags.iter().map(|b| self.numbers(b)).collect::<Result<Vec<_>>>()?;
+        let rows: Vec<(&[f32], usize)> = numbers.iter().zip(bags).map(|(n, b)| (n.as_slice(), b.rows.len())).collect();
+        let own = learn::decide(&self.net, &self.params, self.standard.width(), &rows)?;
+        head::mean(own, self.peers.iter().map(|peer| peer.decisions(bags)))
     }
 
     /// Writes settings, labels and standard; the weights are written by the training run or [`weights::save`].
@@ -134,14 +170,13 @@ impl BagModel {
             weights: self.weights.clone(),
             smoothing: self.config.train.smoothing,
             width: self.standard.width(),
+            mixed: self.config.model.mixed,
         }
     }
 
     /// Labels for bags, in the same order; what their own labels are does not matter. A bag without rows gets what the model says that has seen nothing.
     pub fn answer(&self, bags: &[Bag]) -> Result<Vec<Answer>> {
-        let numbers = bags.iter().map(|b| self.numbers(b)).collect::<Result<Vec<_>>>()?;
-        let rows: Vec<(&[f32], usize)> = numbers.iter().zip(bags).map(|(n, b)| (n.as_slice(), b.rows.len())).collect();
-        let decisions = learn::decide(&self.net, &self.params, self.standard.width(), &rows)?;
+        let decisions = self.decisions(bags)?;
         let in_words = |(decision, bag): (Decision, &Bag)| {
             let best = head::best(&decision.probabilities);
             Answer {

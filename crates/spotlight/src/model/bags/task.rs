@@ -4,9 +4,11 @@ use std::path::Path;
 
 use super::{BagLearner, BagModel, Config, Example};
 use crate::Result;
-use crate::metrics::Report;
-use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed};
+use crate::metrics::{Confusion, Report, Tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, noted};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
+use crate::model::grow::{self, Named};
+use crate::model::head::{confusion, label_measures, nothing_to_measure};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::Bag;
@@ -46,8 +48,18 @@ impl Model for BagModel {
         row.id.clone()
     }
 
-    fn choose(_: &[Bag], _: &[String]) -> Result<Chosen<Config>> {
-        Ok(Chosen { config: Config::default(), notes: Vec::new() })
+    fn choose(rows: &[Bag], _: &[String]) -> Result<Chosen<Config>> {
+        let config = Config::for_bags(rows.len());
+        let (m, t) = (&config.model, &config.train);
+        let kept = if t.every == t.epochs { "the last is kept" } else { "the best is kept" };
+        let notes = vec![format!(
+            "chosen for {} bags: {} features after a layer, {} epochs in batches of {} bags; {kept}",
+            grouped(rows.len()),
+            m.hidden,
+            t.epochs,
+            t.batch
+        )];
+        Ok(Chosen { config, notes })
     }
 
     fn new(config: Config, rows: &[Bag]) -> Result<Self> {
@@ -56,6 +68,19 @@ impl Model for BagModel {
 
     fn load(folder: &Path) -> Result<Self> {
         BagModel::load(folder)
+    }
+
+    fn grown(&self, config: Config, rows: &[Bag]) -> Result<Self> {
+        self.grown_with(config, rows)
+    }
+
+    fn join(members: Vec<Self>) -> Result<Self> {
+        BagModel::joined(members)
+    }
+
+    fn names(&self) -> Vec<Named> {
+        let labels = grow::labels(&self.labels);
+        ["output.weight", "output.bias"].map(|param| Named::rows(param, &labels)).into()
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {
@@ -120,7 +145,16 @@ impl Model for BagModel {
 
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?.examples)?))
+        let read = match input {
+            Input::Content(content) => Table::new(content.as_bytes(), "-", &self.config.data.format).bags(self.config.data.columns())?,
+            named => Self::read(named.file()?, &self.config)?,
+        };
+        Ok(noted(self.answer(&read.examples)?, read.notes.iter().map(ToString::to_string).collect()))
+    }
+
+    /// The most frequent label, and logistic regression on mean and max of the rows.
+    fn baselines(&self, train: &dyn Fn() -> Option<Vec<Bag>>, rows: &[Bag]) -> Result<Vec<Baseline>> {
+        self.simple(train(), rows)
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
@@ -128,7 +162,14 @@ impl Model for BagModel {
         let mut report = Report::new();
         report.count("bags", rows.len());
         report.count("rows", rows.iter().map(|b| b.rows.len()).sum());
-        add_measures(&mut report, &Model::measure(self, rows)?);
-        Ok(Scores { report, classes: Some(self.confusion(&self.examples(rows)?)?) })
+        let gold: Vec<u32> = self.examples(rows)?.iter().map(|e| e.label).collect();
+        let said: Vec<Vec<f32>> = self.decisions(rows)?.into_iter().map(|d| d.probabilities).collect();
+        add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
+        Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })
+    }
+
+    fn tallies(&self, rows: &[Bag], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let said: Vec<String> = self.answer(rows)?.into_iter().map(|answer| answer.label).collect();
+        Confusion::tallies(&rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), &said).map_err(nothing_to_measure)
     }
 }

@@ -51,6 +51,17 @@ impl answer::Answer for Answer {
         format!("{}\t{:.4}", self.label, self.probability())
     }
 
+    /// Labels from the most probable, each with the number of the text.
+    fn list(&self, number: usize) -> Vec<String> {
+        let mut sorted: Vec<&(String, f32)> = self.probabilities.iter().collect();
+        sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sorted.iter().map(|(label, p)| format!("{number}\t{label}\t{p:.4}")).collect()
+    }
+
+    fn confidence(&self) -> Option<f64> {
+        Some(self.probability().into())
+    }
+
     fn heads(&self) -> usize {
         self.attention.len()
     }

@@ -7,9 +7,10 @@ use crate::attention::ScoreKind;
 use crate::config::ConfigError;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
+pub use crate::model::form::Form;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
-use crate::model::{AttentionSection, UnitSection, check_format, need};
+use crate::model::{AttentionSection, TransformerSection, UnitSection, check_format, need};
 use crate::text::UnitKind;
 use crate::text::read::TableFormat;
 use crate::train::TrainSettings;
@@ -30,6 +31,8 @@ pub struct Config {
     pub model: Model,
     /// `[attention]`
     pub attention: AttentionSection,
+    /// `[transformer]`: the layers of the encoder, if it is one.
+    pub transformer: TransformerSection,
     /// `[train]`
     pub train: TrainSettings,
 }
@@ -44,16 +47,6 @@ pub struct Data {
     /// How the files are laid out.
     #[serde(flatten)]
     pub format: TableFormat,
-}
-
-/// How a classifier comes to its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// Every word speaks for or against each label, and attention decides how much it counts.
-    Evidence,
-    /// An encoder reads the text, and what it read is pooled to one row.
-    Pooled,
 }
 
 /// `[model]` of a recipe.
@@ -87,6 +80,7 @@ impl Default for Config {
                 class_weights: ClassWeights::None,
             },
             attention: AttentionSection::new(ScoreKind::Tanh),
+            transformer: TransformerSection::default(),
             train: TrainSettings { metric: "accuracy".into(), epochs: 20, patience: 5, ..TrainSettings::default() },
         }
     }
@@ -122,8 +116,8 @@ impl Config {
     pub(super) fn wants_encoder(&self) -> bool {
         let plain = Config::default();
         let encoder = EncoderSection { word_dropout: self.model.encoder.word_dropout, ..plain.model.encoder };
-        (&self.model.encoder, self.model.pooling, self.attention, &self.text)
-            != (&encoder, plain.model.pooling, plain.attention, &plain.text)
+        (&self.model.encoder, self.model.pooling, self.attention, self.transformer, &self.text)
+            != (&encoder, plain.model.pooling, plain.attention, plain.transformer, &plain.text)
     }
 
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
@@ -131,7 +125,7 @@ impl Config {
         self.train.check()?;
         check_format(&self.data.format)?;
         let m = &self.model;
-        m.encoder.check()?;
+        m.encoder.check(&self.transformer)?;
         need((0.0..1.0).contains(&m.unit_dropout), "model.unit_dropout", format!("must be from 0 to below 1, is {}", m.unit_dropout))?;
         if m.form == Form::Evidence {
             let problem = "settings of an encoder, its units, its pooling and its attention go with \"pooled\"";

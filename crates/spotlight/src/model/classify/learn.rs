@@ -6,6 +6,7 @@ use spotlight_kernels::Float;
 use super::evidence::{EvidenceNet, EvidenceText};
 use super::net::Net;
 use crate::Result;
+use crate::model::Calibration;
 use crate::model::encoder::side_by_side;
 use crate::model::head::{self, Decision, label_measure_names, label_measures};
 use crate::params::Params;
@@ -115,6 +116,14 @@ impl Learner for ClassifyLearner {
         let texts: Vec<&Text> = examples.iter().map(|e| &e.text).collect();
         let probabilities: Vec<Vec<f32>> = decide(&self.net, params, &texts)?.into_iter().map(|d| d.probabilities).collect();
         label_measures(&self.labels, &gold, &probabilities)
+    }
+
+    /// How sure the model may be.
+    fn closing(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(&'static str, Vec<u8>)>> {
+        let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
+        let texts: Vec<&Text> = examples.iter().map(|e| &e.text).collect();
+        let probabilities: Vec<Vec<f32>> = decide(&self.net, params, &texts)?.into_iter().map(|d| d.probabilities).collect();
+        Ok(Calibration::of_labels(&probabilities, &gold).iter().map(Calibration::file).collect())
     }
 }
 

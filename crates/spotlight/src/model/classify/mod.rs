@@ -22,6 +22,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 pub use answer::Answer;
@@ -32,8 +33,11 @@ pub use net::Net;
 
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
+use crate::model::describe::Baseline;
+use crate::model::ensemble::different;
+use crate::model::fits::Reader;
 use crate::model::linear::Linear;
-use crate::model::{folder, head};
+use crate::model::{Calibration, folder, head};
 use crate::params::Params;
 use crate::text::{Inventory, Labelled, Tokenizer};
 use crate::{Result, weights};
@@ -71,17 +75,6 @@ impl Units {
     }
 }
 
-/// What a simple way reaches.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Baseline {
-    /// What it is.
-    pub name: &'static str,
-    /// Share of the labels that are right.
-    pub accuracy: f64,
-    /// Mean F1 of the labels, where it says anything.
-    pub macro_f1: Option<f64>,
-}
-
 /// A model that gives texts a label.
 #[derive(Clone, Debug)]
 pub struct Classifier {
@@ -95,6 +88,10 @@ pub struct Classifier {
     pub net: Net,
     /// Its numbers.
     pub params: Params<f32>,
+    /// How sure it may be, if that is known.
+    pub calibration: Option<Calibration>,
+    /// The other members, if it is an ensemble.
+    pub peers: Vec<Classifier>,
     /// How much an example of each label counts while learning.
     weights: Vec<f64>,
 }
@@ -119,12 +116,14 @@ impl Classifier {
                 let read: Vec<EvidenceText> = units.iter().map(|text| EvidenceText::new(text, &table, &idf)).collect();
                 let mut model = Self::with_vocabularies(config, Units::Table(table), labels, params)?;
                 if let Net::Evidence(net) = &model.net {
-                    net.begin(&mut model.params, &idf, &read, &numbers, &counts.counts);
+                    net.begin(&mut model.params, &idf, &read, &numbers, &counts, &weights);
                 }
                 model
             }
             Form::Pooled => {
                 let tokenizer = Tokenizer::train(&config.text.settings(), texts.iter().map(|t| t.text.as_str()))?;
+                let reader = Reader { encoder: &config.model.encoder, attention: &config.attention, train: &config.train };
+                reader.check(tokenizer.len(), config.text.units, texts.iter().map(|t| t.text.as_str()))?;
                 let mut model = Self::with_vocabularies(config, Units::Tokenizer(tokenizer), labels, params)?;
                 if let (Net::Pooled(net), Units::Tokenizer(tokenizer)) = (&model.net, &model.units) {
                     net.head.begin_at_shares(&mut model.params, &counts, &weights);
@@ -132,6 +131,36 @@ impl Classifier {
                     if !vectors.is_empty() {
                         net.encoder.load_vectors(&mut model.params, Path::new(vectors), tokenizer)?;
                     }
+                }
+                model
+            }
+        };
+        model.weights = weights;
+        Ok(model)
+    }
+
+    /// A new model that knows the units and labels of this one and of new texts. In the form of evidence, logistic regression is not learnt anew: what it knew of its units is kept.
+    fn grown_with(&self, config: Config, texts: &[Labelled]) -> Result<Self> {
+        config.check()?;
+        let labels = Inventory::sorted(self.labels.iter().chain(texts.iter().map(|t| t.label.as_str())));
+        let params = Params::new(config.seed);
+        let numbers: Vec<u32> = texts.iter().filter_map(|t| labels.position(&t.label)).collect();
+        let weights = head::LabelCounts::of(labels.len(), numbers.into_iter()).weights(config.model.class_weights);
+        let mut model = match &self.units {
+            Units::Tokenizer(tokenizer) => {
+                let grown = tokenizer.grown(&config.text.settings(), texts.iter().map(|t| t.text.as_str()))?;
+                Self::with_vocabularies(config, Units::Tokenizer(grown), labels, params)?
+            }
+            Units::Table(table) => {
+                let units: Vec<_> = texts.iter().map(|t| evidence::units::units(&t.text)).collect();
+                let (new, idf) = UnitTable::learn(&units);
+                let grown = table.grown(&new);
+                let mut model = Self::with_vocabularies(config, Units::Table(grown), labels, params)?;
+                if let (Net::Evidence(net), Units::Table(grown)) = (&model.net, &model.units) {
+                    // What is new is as rare as it is among the new texts; what was known keeps its own.
+                    let places: HashMap<u64, usize> = grown.hashes().zip(0..).collect();
+                    let table = model.params.get_mut(net.idf);
+                    new.hashes().zip(idf).for_each(|(hash, idf)| table[places[&hash]] = idf);
                 }
                 model
             }
@@ -153,7 +182,7 @@ impl Classifier {
     fn with_vocabularies(config: Config, units: Units, labels: Inventory, mut params: Params<f32>) -> Result<Self> {
         let net = Net::new(&mut params, &config, units.len(), labels.len())?;
         let weights = vec![1.0; labels.len()];
-        Ok(Classifier { config, units, labels, net, params, weights })
+        Ok(Classifier { config, units, labels, net, params, calibration: None, peers: Vec::new(), weights })
     }
 
     /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
@@ -179,6 +208,7 @@ impl Classifier {
         let labels = Inventory::load(path.join(LABELS))?;
         let mut model = Self::with_vocabularies(config, units, labels, Params::blank())?;
         weights::load(&mut model.params, &path.join(folder::WEIGHTS))?;
+        model.calibration = Calibration::load(path)?;
         Ok(model)
     }
 
@@ -201,9 +231,9 @@ impl Classifier {
 
     /// Labels for texts, in the same order. A text without units gets what the model says that has read nothing.
     pub fn answer<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<Answer>> {
-        let read: Vec<Text> = texts.iter().map(|t| self.text(t.as_ref())).collect();
-        let decisions = learn::decide(&self.net, &self.params, &read.iter().collect::<Vec<_>>())?;
-        let in_words = |(decision, text): (head::Decision, &S)| {
+        let decisions = self.decisions(texts)?;
+        let in_words = |(mut decision, text): (head::Decision, &S)| {
+            self.calibration.iter().for_each(|c| c.apply(&mut decision.probabilities));
             let (tokens, words) = self.shown(text.as_ref());
             let best = head::best(&decision.probabilities);
             Answer {
@@ -218,6 +248,28 @@ impl Classifier {
             }
         };
         Ok(decisions.into_iter().zip(texts).map(in_words).collect())
+    }
+
+    /// What the model says of texts; of an ensemble the mean of the probabilities, and the attention of each member that looks at the same units.
+    fn decisions<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<head::Decision>> {
+        let read: Vec<Text> = texts.iter().map(|t| self.text(t.as_ref())).collect();
+        let own = learn::decide(&self.net, &self.params, &read.iter().collect::<Vec<_>>())?;
+        head::mean(own, self.peers.iter().map(|peer| peer.decisions(texts)))
+    }
+
+    /// Several models as one. An error if they do not give the same labels.
+    pub fn joined(members: Vec<Classifier>) -> Result<Classifier> {
+        let mut members = members.into_iter();
+        let mut first = members.next().ok_or_else(|| different("no models"))?;
+        for peer in members {
+            if !first.labels.iter().eq(peer.labels.iter()) {
+                return Err(different("models with different labels"));
+            }
+            first.peers.push(peer);
+        }
+        // What each is sure of says nothing of what they say together.
+        first.calibration = first.calibration.filter(|_| first.peers.is_empty());
+        Ok(first)
     }
 
     /// What the attention looks at, as it is shown, and for each the word it belongs to.
@@ -236,12 +288,10 @@ impl Classifier {
         }
     }
 
-    /// What the simple ways reach that a user would try first: (name, accuracy, macro F1 if it can be above 0).
-    pub fn baselines(&self, examples: &[Example]) -> Result<Vec<Baseline>> {
+    /// What the simple ways reach that a user would try first.
+    fn simple(&self, examples: &[Example]) -> Result<Vec<Baseline>> {
         let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
-        let counts = head::LabelCounts::of(self.labels.len(), gold.iter().copied()).counts;
-        let most = counts.iter().max().copied().unwrap_or(0);
-        let mut found = vec![Baseline { name: "most frequent label", accuracy: most as f64 / gold.len().max(1) as f64, macro_f1: None }];
+        let mut found = vec![head::most_frequent(&gold)];
         if let Net::Evidence(net) = &self.net {
             let linear = Linear { weights: self.params.get(net.linear).to_vec(), bias: self.params.get(net.linear_bias).to_vec() };
             let logits = |example: &Example| {
@@ -250,16 +300,16 @@ impl Classifier {
             };
             let all: Vec<Vec<f32>> = examples.iter().map(logits).collect();
             let confusion = head::confusion(&self.labels, &gold, &all)?;
-            let name = "TF-IDF logistic regression";
-            found.push(Baseline { name, accuracy: confusion.accuracy(), macro_f1: Some(confusion.macro_f1()) });
+            found.push(Baseline::new("TF-IDF logistic regression", head::of_confusion(&confusion)));
         }
         Ok(found)
     }
 
-    /// Who was taken for whom, for the table per class.
+    /// Who was taken for whom.
     pub fn confusion(&self, examples: &[Example]) -> Result<Confusion> {
+        let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
         let texts: Vec<&Text> = examples.iter().map(|e| &e.text).collect();
         let probabilities: Vec<Vec<f32>> = learn::decide(&self.net, &self.params, &texts)?.into_iter().map(|d| d.probabilities).collect();
-        head::confusion(&self.labels, &examples.iter().map(|e| e.label).collect::<Vec<_>>(), &probabilities)
+        head::confusion(&self.labels, &gold, &probabilities)
     }
 }

@@ -47,7 +47,7 @@ impl PooledNet {
     /// Makes the parameters `embedding.*`, `encoder.*`, `attention.*` and `output.*` for these numbers of units and labels.
     pub fn new<T: Float>(params: &mut Params<T>, config: &Config, units: usize, labels: usize) -> Result<Self> {
         let m = &config.model;
-        let encoder = TextEncoder::new(params, "", &m.encoder, units);
+        let encoder = TextEncoder::new(params, "", &m.encoder, &config.transformer, units)?;
         let width = encoder.width();
         let pooling = Pooling::new(params, "attention", m.pooling, &config.attention, width)?;
         let head = Head::new(params, pooling.width(width), labels);

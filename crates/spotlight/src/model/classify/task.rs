@@ -1,18 +1,21 @@
 //! Classification as a task: what every command and server needs of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Answer, Classifier, ClassifyLearner, Config, Example, Form};
+use super::{Answer, Classifier, ClassifyLearner, Config, Example, Form, Units};
 use crate::Result;
 use crate::config::resolve;
-use crate::metrics::{Report, Style};
-use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed, units, written};
+use crate::metrics::{Confusion, Report, Tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
+use crate::model::calibration::{self, confident};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
+use crate::model::grow::{self, Named};
+use crate::model::head::{confusion, label_measures, nothing_to_measure};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
-use crate::text::read::{Examples, Table};
-use crate::text::{Fault, Labelled, Line, TextError};
+use crate::text::read::{Examples, InputText, Table, text_of};
+use crate::text::{Fault, Labelled, TextError};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -29,13 +32,11 @@ impl Settings for Config {
     }
 }
 
-/// The text of a line, and its second column, as in a file of labelled texts: the answer does not depend on it. To nothing there is
-/// nothing to say.
-fn text_of(path: &Path, line: &Line) -> Result<(String, Option<String>), TextError> {
-    let mut columns = line.text.split('\t').map(str::trim);
-    match columns.next().filter(|text| !text.is_empty()) {
-        Some(text) => Ok((text.to_string(), columns.next().map(str::to_string))),
-        None => Err(TextError::at(path, line.number, None, Fault::EmptyLine)),
+/// The text to answer, and its label if the file has one: the answer does not depend on it. To nothing there is nothing to say.
+fn filled(path: &Path, read: InputText) -> Result<(String, Option<String>), TextError> {
+    match read.text.trim() {
+        "" => Err(TextError::at(path, read.line, None, Fault::EmptyLine)),
+        text => Ok((text.to_string(), read.label)),
     }
 }
 
@@ -102,6 +103,37 @@ impl Model for Classifier {
 
     fn load(folder: &Path) -> Result<Self> {
         Classifier::load(folder)
+    }
+
+    fn grown(&self, config: Config, rows: &[Labelled]) -> Result<Self> {
+        self.grown_with(config, rows)
+    }
+
+    fn names(&self) -> Vec<Named> {
+        let labels = grow::labels(&self.labels);
+        match &self.units {
+            Units::Tokenizer(tokenizer) => {
+                let head = ["output.weight", "output.bias"].map(|param| Named::rows(param, &labels));
+                std::iter::once(Named::rows("embedding.weight", &grow::units(tokenizer))).chain(head).collect()
+            }
+            Units::Table(table) => {
+                let rows: Vec<String> = table.hashes().map(|hash| hash.to_string()).collect();
+                let both = [&labels[..], &["\0own", "\0next", "\0before"].map(String::from)].concat();
+                let table =
+                    |param, columns: Option<&[String]>| Named { param, rows: rows.clone(), columns: columns.map(<[String]>::to_vec) };
+                vec![
+                    table("evidence.weight", Some(&both)),
+                    table("linear.weight", Some(&labels)),
+                    table("idf", None),
+                    Named::rows("evidence.bias", &labels),
+                    Named::rows("linear.bias", &labels),
+                ]
+            }
+        }
+    }
+
+    fn join(members: Vec<Self>) -> Result<Self> {
+        Classifier::joined(members)
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {
@@ -172,21 +204,42 @@ impl Model for Classifier {
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        Ok(line_by_line(input.lines()?, false, text_of, |lines: &[(String, Option<String>)], _| self.answer_lines(lines)))
+        let format = &self.config.data.format;
+        let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
+        let questions = input.questions(
+            format,
+            |table| Ok(Box::new(table.texts()?.map(move |row| row.and_then(|read| filled(&file, read))))),
+            |path, line| text_of(path, line, format.longest).and_then(|read| filled(path, read)),
+        )?;
+        Ok(one_by_one(questions, false, |lines: &[(String, Option<String>)], _| self.answer_lines(lines)))
     }
 
-    /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, and the table per class.
+    /// The most frequent label, and for the form of evidence the regression that is half of it.
+    fn baselines(&self, _: &dyn Fn() -> Option<Vec<Labelled>>, rows: &[Labelled]) -> Result<Vec<Baseline>> {
+        self.simple(&self.examples(rows)?)
+    }
+
+    /// Accuracy, macro F1, ROC-AUC for two labels, how far the probabilities can be trusted, and the table per class.
     fn scores(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("texts", rows.len());
-        add_measures(&mut report, &Model::measure(self, rows)?);
         let examples = self.examples(rows)?;
-        for baseline in self.baselines(&examples)? {
-            report.number(&format!("accuracy, {}", baseline.name), baseline.accuracy, Style::Share);
-            if let Some(f1) = baseline.macro_f1 {
-                report.number(&format!("macro F1, {}", baseline.name), f1, Style::Share);
-            }
-        }
-        Ok(Scores { report, classes: Some(self.confusion(&examples)?) })
+        let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
+        let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
+        let said: Vec<Vec<f32>> = self.decisions(&texts)?.into_iter().map(|d| d.probabilities).collect();
+        add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
+        let calibrated = self.calibration.map(|calibration| {
+            let mut probabilities = said.clone();
+            probabilities.iter_mut().for_each(|p| calibration.apply(p));
+            confident(&probabilities, &gold)
+        });
+        calibration::report(&mut report, &confident(&said, &gold), calibrated.as_deref());
+        Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })
+    }
+
+    fn tallies(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let said: Vec<String> =
+            self.answer(&rows.iter().map(|t| t.text.as_str()).collect::<Vec<_>>())?.into_iter().map(|answer| answer.label).collect();
+        Confusion::tallies(&rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), &said).map_err(nothing_to_measure)
     }
 }

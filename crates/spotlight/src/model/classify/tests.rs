@@ -40,9 +40,14 @@ fn gradients_are_right_for_every_reader_pooling_and_weight() {
         (EncoderName::Rnn, "last", 1, ClassWeights::None),
         (EncoderName::Average, "gated", 1, ClassWeights::None),
         (EncoderName::Lstm, "mean", 1, ClassWeights::Balanced),
+        (EncoderName::Transformer, "tanh", 1, ClassWeights::None),
+        (EncoderName::Transformer, "last", 1, ClassWeights::None),
     ] {
         let mut config = small();
         config.model.encoder.cell = cell;
+        if cell == EncoderName::Transformer {
+            (config.transformer.heads, config.transformer.feed_forward, config.model.encoder.layers) = (3, 2, 2);
+        }
         pool_by(&mut config.model.pooling, &mut config.attention, pooling);
         config.attention.heads = heads;
         config.model.class_weights = weights;
@@ -280,4 +285,22 @@ fn settings_of_the_other_form_are_refused() {
     assert!(wrong(|c| c.model.encoder.hidden = 7).contains("go with \"pooled\""));
     assert!(wrong(|c| c.attention.heads = 2).starts_with("`model.form`"));
     assert!(wrong(|c| c.model.unit_dropout = 1.0).starts_with("`model.unit_dropout`"));
+}
+
+#[test]
+fn a_transformer_reads_where_a_word_stands() {
+    let mut config = small();
+    (config.model.encoder.cell, config.model.encoder.hidden, config.transformer.heads) = (EncoderName::Transformer, 8, 2);
+    config.transformer.feed_forward = 16;
+    config.model.pooling = PoolingKind::Mean;
+    // The same words: only their order tells.
+    let row = |(i, (text, label)): (usize, &(&str, &str))| Labelled { text: text.to_string(), label: label.to_string(), line: i + 1 };
+    let texts = [("man bites dog", "news"), ("dog bites man", "dull"), ("cat bites dog", "news"), ("dog bites cat", "dull")];
+    let rows: Vec<Labelled> = texts.iter().enumerate().map(row).collect();
+    let mut model = Classifier::new(config, &rows).unwrap();
+    let examples = model.examples(&rows).unwrap();
+    let measures = fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+    assert_eq!(measures.iter().find(|m| m.name == "accuracy").unwrap().value, 1.0);
+    let unused = Config { transformer: crate::model::TransformerSection { heads: 2, ..Default::default() }, ..small() };
+    assert_eq!(unused.check().unwrap_err().to_string(), "`transformer`: goes with model.encoder = \"transformer\"");
 }

@@ -7,10 +7,11 @@ use crate::attention::{Asker, AttentionConfig, Place, ScoreKind};
 use crate::config::ConfigError;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
+pub use crate::model::form::Form;
 use crate::model::pooling::PoolingKind;
-use crate::model::{AttentionSection, UnitSection, check_format, need};
-use crate::text::UnitKind;
+use crate::model::{AttentionSection, TransformerSection, UnitSection, check_format, need};
 use crate::text::read::TableFormat;
+use crate::text::{Question, UnitKind};
 use crate::train::TrainSettings;
 
 /// A whole recipe.
@@ -28,6 +29,8 @@ pub struct Config {
     pub model: Model,
     /// `[attention]`: how a text becomes one row.
     pub attention: AttentionSection,
+    /// `[transformer]`: the layers of the encoder, if it is one.
+    pub transformer: TransformerSection,
     /// `[asked]`: how the pooled question asks the answer. Without a score the answer is pooled like the question.
     pub asked: AttentionSection,
     /// `[train]`
@@ -51,6 +54,12 @@ pub struct Data {
 /// `[model]` of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
+    /// `evidence` or `pooled`.
+    pub form: Form,
+    /// Of `evidence`: how strongly the weights of single words and pairs are held back.
+    pub penalty: f64,
+    /// Of `evidence`: whether the place of an answer in its list counts, where lists have an order that says something, such as that of an article.
+    pub place: bool,
     /// How a text is read.
     #[serde(flatten)]
     pub encoder: EncoderSection,
@@ -98,6 +107,9 @@ impl Default for Config {
             data: Data { train: String::new(), dev: String::new(), id_column: false, format: TableFormat::default() },
             text: UnitSection { units: UnitKind::Words, ..UnitSection::default() },
             model: Model {
+                form: Form::Pooled,
+                penalty: 0.3,
+                place: false,
                 encoder: EncoderSection::default(),
                 pooling: PoolingKind::Attention,
                 towers: Towers::Shared,
@@ -108,6 +120,7 @@ impl Default for Config {
                 overlap: true,
             },
             attention: AttentionSection::new(ScoreKind::Linear),
+            transformer: TransformerSection::default(),
             asked: AttentionSection::none(),
             train: TrainSettings { metric: "map".into(), epochs: 20, patience: 5, ..TrainSettings::default() },
         }
@@ -115,12 +128,53 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The defaults of the form `evidence`. Its weights are computed, so there is one epoch and nothing to choose of how to learn.
+    pub fn evidence() -> Self {
+        let mut config = Config::default();
+        config.model.form = Form::Evidence;
+        config.train = TrainSettings { metric: "map".into(), epochs: 1, patience: 0, ..TrainSettings::default() };
+        config
+    }
+
+    /// How an encoder learns from these candidates: about six hundred steps, where twenty passes in large batches are not that many.
+    pub(super) fn choose_steps(&mut self, rows: &[Question]) {
+        const STEPS: usize = 600;
+        let words: usize = rows.iter().map(|row| row.answer.split_whitespace().count() + 1).sum();
+        let (most, least) = (self.train.batch, 100.min(self.train.batch));
+        self.train.batch = (words / 20).clamp(least, most);
+        let epochs = STEPS.div_ceil(words.div_ceil(self.train.batch).max(1)) as u64;
+        if epochs > self.train.epochs {
+            (self.train.epochs, self.train.patience) = (epochs.min(100), 10);
+        }
+    }
+
+    /// Whether something is set that only a model with an encoder has.
+    pub(super) fn wants_encoder(&self) -> bool {
+        let plain = Config::default();
+        let Model { form, penalty, place, .. } = self.model;
+        let same = Model { form, penalty, place, ..plain.model };
+        (&self.model, self.attention, self.asked, &self.text) != (&same, plain.attention, plain.asked, &plain.text)
+    }
+
+    /// Whether something is set of how to learn in steps; which measure is asked for says nothing of them.
+    pub(super) fn wants_steps(&self) -> bool {
+        self.train != TrainSettings { metric: self.train.metric.clone(), ..Config::evidence().train }
+    }
+
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
         check_format(&self.data.format)?;
         let m = &self.model;
-        m.encoder.check()?;
+        need(m.penalty > 0.0 && m.penalty.is_finite(), "model.penalty", format!("must be above 0, is {}", m.penalty))?;
+        if m.form == Form::Evidence {
+            let problem = "settings of an encoder, its units, its pooling, its attention and its loss go with \"pooled\"";
+            need(!self.wants_encoder(), "model.form", problem)?;
+            let problem = "the weights of \"evidence\" are computed, not learnt in steps: of [train] only the metric can be set";
+            return need(!self.wants_steps(), "model.form", problem);
+        }
+        need(!m.place, "model.place", "goes with model.form = \"evidence\"")?;
+        m.encoder.check(&self.transformer)?;
         let width = self.width();
         m.pooling.check(&self.attention, width, true)?;
         if let Some(asked) = self.asked() {

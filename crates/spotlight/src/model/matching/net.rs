@@ -9,10 +9,11 @@
 use spotlight_kernels::Float;
 
 use super::config::{Config, Loss, Towers};
+use super::evidence::EvidenceNet;
 use crate::Result;
 use crate::attention::{Attention, Question};
 use crate::axis::Axis;
-use crate::model::encoder::{EncoderSection, TextEncoder};
+use crate::model::encoder::TextEncoder;
 use crate::model::pooling::{PooledRows, Pooling};
 use crate::nn::Linear;
 use crate::params::{Init, ParamId, Params};
@@ -21,9 +22,18 @@ use crate::tape::{Tape, Var};
 /// The factor of the cosine to begin with: a probability must be able to leave the middle.
 const FIRST_SCALE: f64 = 5.0;
 
+/// The network of either form.
+#[derive(Clone, Debug)]
+pub enum Net {
+    /// A sum of what words contribute.
+    Evidence(EvidenceNet),
+    /// Two towers.
+    Pooled(TowerNet),
+}
+
 /// The layers; their numbers are in a [`Params`].
 #[derive(Clone, Debug)]
-pub struct Net {
+pub struct TowerNet {
     question: Tower,
     answer: Tower,
     question_pooling: Pooling,
@@ -72,10 +82,11 @@ pub struct Scored {
 }
 
 impl Tower {
-    fn new<T: Float>(params: &mut Params<T>, name: &str, section: &EncoderSection, dense: usize, units: usize) -> Self {
-        let encoder = TextEncoder::new(params, name, section, units);
+    fn new<T: Float>(params: &mut Params<T>, name: &str, config: &Config, units: usize) -> Result<Self> {
+        let (section, dense) = (&config.model.encoder, config.model.dense);
+        let encoder = TextEncoder::new(params, name, section, &config.transformer, units)?;
         let dense = (dense > 0).then(|| Linear::new(params, &format!("{name}.dense"), encoder.width(), dense));
-        Tower { encoder, dense }
+        Ok(Tower { encoder, dense })
     }
 
     /// States of every unit, and the last state of every text.
@@ -89,7 +100,7 @@ impl Tower {
     }
 }
 
-impl Net {
+impl TowerNet {
     /// Makes the parameters `question.*` and `answer.*` (`text.*` for shared towers), and those of the score, for a vocabulary of `units`.
     pub fn new<T: Float>(params: &mut Params<T>, config: &Config, units: usize) -> Result<Self> {
         let m = &config.model;
@@ -98,10 +109,10 @@ impl Net {
             Towers::Separate => ("question", "answer"),
             Towers::Shared => ("text", "text"),
         };
-        let question = Tower::new(params, question_name, &m.encoder, m.dense, units);
+        let question = Tower::new(params, question_name, config, units)?;
         let question_pooling = Pooling::new(params, &format!("{question_name}.attention"), m.pooling, &config.attention, width)?;
         let answer = match m.towers {
-            Towers::Separate => Tower::new(params, answer_name, &m.encoder, m.dense, units),
+            Towers::Separate => Tower::new(params, answer_name, config, units)?,
             Towers::Shared => question.clone(),
         };
         let answer_pooling = match (config.asked(), m.towers) {
@@ -114,7 +125,7 @@ impl Net {
         let mut number = |name: &str, first: f64| params.add(format!("score.{name}"), &[1], Init::Constant(first));
         let scale = (m.loss == Loss::CrossEntropy).then(|| (number("scale", FIRST_SCALE), number("bias", 0.0)));
         let overlap = m.overlap.then(|| number("overlap", 1.0));
-        Ok(Net { question, answer, question_pooling, answer_pooling, scale, overlap })
+        Ok(TowerNet { question, answer, question_pooling, answer_pooling, scale, overlap })
     }
 
     /// The layers that hold the units' vectors: one, or one for each side.

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use super::{Answer, Config, Example, MatchLearner, Matcher};
+use super::{Answer, Config, Example, Form, MatchLearner, Matcher, Net};
 use crate::Result;
-use crate::metrics::{Report, Style};
-use crate::model::ask::{AnswerOptions, Input, NamedLines, Replies, all_at_once};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, units, written};
+use crate::config::resolve;
+use crate::metrics::{Candidate, Report, Tallies, rank_tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, units, written};
+use crate::model::grow::{self, Named};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
+use crate::text::Question;
 use crate::text::guess::guess_units;
-use crate::text::read::{Examples, Table, question_groups};
-use crate::text::{Fault, Line, Place, Question, TextError};
+use crate::text::read::{Examples, Table, candidate_of, question_groups};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 
 impl Settings for Config {
@@ -28,27 +30,6 @@ impl Settings for Config {
     }
 }
 
-/// Question and answer of a line; a mark of 0 or 1 may follow and is not read.
-fn asked(path: &Path, line: &Line, id_column: bool) -> Result<Question, TextError> {
-    let fields: Vec<&str> = line.text.split('\t').collect();
-    let (names, skip) = if id_column { ("id, question, answer", 1) } else { ("question, answer", 0) };
-    let (expected, found) = (skip + 2, fields.len());
-    if found < expected || found > expected + 1 {
-        let fault = match found < expected {
-            true => Fault::MissingColumn { expected, found, names, separator: '\t' },
-            false => Fault::ExtraColumn { expected, found, names, separator: '\t' },
-        };
-        return Err(TextError::At { place: Place { path: path.to_path_buf(), line: line.number, column: None }, fault: Box::new(fault) });
-    }
-    Ok(Question {
-        id: id_column.then(|| fields[0].to_string()),
-        question: fields[skip].to_string(),
-        answer: fields[skip + 1].to_string(),
-        relevant: false,
-        line: line.number,
-    })
-}
-
 /// The answers to each question together, the best first.
 fn ranked(rows: &[Question], answers: Vec<Answer>) -> Vec<Answer> {
     let mut answers: Vec<Option<Answer>> = answers.into_iter().map(Some).collect();
@@ -59,6 +40,17 @@ fn ranked(rows: &[Question], answers: Vec<Answer>) -> Vec<Answer> {
         sorted.extend(own.into_iter().enumerate().map(|(i, answer)| Answer { rank: Some(i + 1), ..answer }));
     }
     sorted
+}
+
+impl Matcher {
+    /// What its texts are made of.
+    fn text(&self) -> String {
+        match (&self.net, &self.tokenizer) {
+            (Net::Pooled(_), Some(tokenizer)) => units(tokenizer.len(), self.config.text.units),
+            (Net::Evidence(net), _) => format!("{} features of words and pairs", grouped(net.known.rows.len())),
+            (Net::Pooled(_), None) => String::new(),
+        }
+    }
 }
 
 impl Model for Matcher {
@@ -76,10 +68,28 @@ impl Model for Matcher {
         row.id.clone().unwrap_or_else(|| row.question.clone())
     }
 
-    fn choose(rows: &[Question], _: &[String]) -> Result<Chosen<Config>> {
+    fn choose(rows: &[Question], changes: &[String]) -> Result<Chosen<Config>> {
+        let asked = resolve(&Config::evidence(), "", changes)?;
+        // Who changes an encoder, or how it learns, wants one.
+        if asked.model.form == Form::Evidence && !asked.wants_encoder() && !asked.wants_steps() {
+            let notes =
+                vec!["chosen: evidence of matched words and of the answer's words; its weights are computed, not learnt in steps".into()];
+            return Ok(Chosen { config: Config::evidence(), notes });
+        }
         let guess = guess_units(rows.iter().map(|q| &q.answer));
-        let notes = vec![format!("units: {}", guess.reason)];
-        Ok(Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes })
+        let mut config = Config { text: guess.settings.into(), ..Config::default() };
+        config.choose_steps(rows);
+        let t = &config.train;
+        let chosen =
+            format!("chosen for {} candidates: {} epochs in batches of {} positions", grouped(rows.len()), t.epochs, grouped(t.batch));
+        Ok(Chosen { config, notes: vec![format!("units: {}", guess.reason), chosen] })
+    }
+
+    fn defaults(given: &Config) -> Config {
+        match given.model.form {
+            Form::Evidence => Config::evidence(),
+            Form::Pooled => Config::default(),
+        }
     }
 
     fn new(config: Config, rows: &[Question]) -> Result<Self> {
@@ -88,6 +98,26 @@ impl Model for Matcher {
 
     fn load(folder: &Path) -> Result<Self> {
         Matcher::load(folder)
+    }
+
+    fn grown(&self, config: Config, rows: &[Question]) -> Result<Self> {
+        self.grown_with(config, rows)
+    }
+
+    fn names(&self) -> Vec<Named> {
+        match (&self.net, &self.tokenizer) {
+            (Net::Evidence(net), _) => {
+                let mut rows: Vec<String> = net.known.rows.hashes().map(|hash| hash.to_string()).collect();
+                // A table without features has one row all the same.
+                rows.extend(rows.is_empty().then(String::new));
+                vec![Named::rows("units.weight", &rows)]
+            }
+            (_, Some(tokenizer)) => {
+                let units = grow::units(tokenizer);
+                ["embedding.weight", "question.embedding.weight", "answer.embedding.weight"].map(|param| Named::rows(param, &units)).into()
+            }
+            (_, None) => Vec::new(),
+        }
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {
@@ -128,29 +158,33 @@ impl Model for Matcher {
 
     fn outline(&self, train: &[Question], dev: &[Question]) -> Result<Outline> {
         let m = &self.config.model;
-        let baseline = self.baseline(&self.examples(dev))?;
-        Ok(Outline {
-            data: format!(
-                "{} training and {} development questions with {} and {} candidates; {}",
-                grouped(question_groups(train).len()),
-                grouped(question_groups(dev).len()),
-                grouped(train.len()),
-                grouped(dev.len()),
-                units(self.tokenizer.len(), self.config.text.units),
+        let words = self.shared_words(&self.examples(dev))?;
+        let reached: Vec<String> = words[0].measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
+        let data = format!(
+            "{} training and {} development questions with {} and {} candidates",
+            grouped(question_groups(train).len()),
+            grouped(question_groups(dev).len()),
+            grouped(train.len()),
+            grouped(dev.len()),
+        );
+        let (data, network) = match &self.net {
+            Net::Evidence(_) => (data, "evidence of matched words, and of the answer's words beside the question's first".into()),
+            Net::Pooled(_) => (
+                format!("{data}; {}", self.text()),
+                format!(
+                    "{} towers, {} {} pooled by {}",
+                    written(m.towers),
+                    written(m.encoder.cell),
+                    m.encoder.hidden,
+                    m.pooling.name(&self.config.attention)
+                ),
             ),
-            network: format!(
-                "{} towers, {} {} pooled by {}",
-                written(m.towers),
-                written(m.encoder.cell),
-                m.encoder.hidden,
-                m.pooling.name(&self.config.attention)
-            ),
-            baseline: Some(format!("shared words alone, rare ones counting more: map {:.4}, mrr {:.4}", baseline.map, baseline.mrr)),
-        })
+        };
+        Ok(Outline { data, network, baseline: Some(format!("shared words alone, rare ones counting more: {}", reached.join(", "))) })
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("text", units(self.tokenizer.len(), self.config.text.units))]
+        vec![("text", self.text())]
     }
 
     fn blind(&self) -> Option<String> {
@@ -159,23 +193,42 @@ impl Model for Matcher {
 
     /// Candidates are ranked, so all lines are read before the first is answered.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
-        let NamedLines { path, lines } = input.lines()?;
-        let rows =
-            lines.all()?.iter().map(|line| asked(&path, line, self.config.data.id_column)).collect::<Result<Vec<Question>, TextError>>()?;
+        let (id_column, format) = (self.config.data.id_column, &self.config.data.format);
+        let rows = input.questions(
+            format,
+            |table| Ok(Box::new(table.candidates(id_column)?)),
+            |path, line| candidate_of(path, line, id_column, format.longest),
+        )?;
+        let rows: Vec<Question> = rows.all()?;
         let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
         Ok(all_at_once(if options.unranked { answers } else { ranked(&rows, answers) }))
     }
 
-    /// MAP and MRR, and what the words shared with the question reach alone.
+    /// The words shared with the question.
+    fn baselines(&self, _: &dyn Fn() -> Option<Vec<Question>>, rows: &[Question]) -> Result<Vec<Baseline>> {
+        self.shared_words(&self.examples(rows))
+    }
+
+    /// MAP and MRR.
     fn scores(&self, rows: &[Question], _: &AnswerOptions) -> Result<Scores> {
-        let baseline = self.baseline(&self.examples(rows))?;
+        let groups = question_groups(rows);
+        let answered = groups.iter().filter(|group| group.iter().any(|&row| rows[row].relevant)).count();
         let mut report = Report::new();
         report.count("rows", rows.len());
-        report.count("questions", baseline.questions);
-        report.count("left out (no right answer)", baseline.dropped);
+        report.count("questions", answered);
+        report.count("left out (no right answer)", groups.len() - answered);
+        if answered > 0 && rows.iter().all(|row| row.relevant) {
+            report.text("wrong answers", "none in the file: borrowed from other questions");
+        }
         add_measures(&mut report, &Model::measure(self, rows)?);
-        report.number("MAP of shared words (idf)", baseline.map, Style::Share);
-        report.number("MRR of shared words (idf)", baseline.mrr, Style::Share);
         Ok(Scores { report, classes: None })
+    }
+
+    fn tallies(&self, rows: &[Question], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
+        let candidate = |row: usize| Candidate { score: answers[row].score as f64, relevant: rows[row].relevant };
+        let questions: Vec<Vec<Candidate>> =
+            question_groups(rows).into_iter().map(|group| group.into_iter().map(candidate).collect()).collect();
+        Ok(rank_tallies(&questions))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::Hypothesis;
+use super::{Hypothesis, Inside};
 use crate::model::answer::{self, Drawing};
 use crate::view::{End, Matrix, Picture, groups};
 
@@ -29,14 +29,23 @@ pub struct AnswerText {
     pub tokens: Vec<String>,
     /// For each unit, the word it belongs to.
     pub words: Vec<usize>,
+    /// How probable it is that the answer is right, if the model was calibrated.
+    pub confidence: Option<f64>,
+    /// Its part of the probability of all hypotheses in the list, if there are several.
+    pub share: Option<f64>,
     /// What the search found.
     pub hypothesis: Hypothesis,
+    /// Whether its weights are of several layers, whose mean is what is drawn.
+    pub stacked: bool,
+    /// The attention of every layer, if it was asked for.
+    pub inside: Option<Inside>,
 }
 
 impl AnswerText {
     /// Heads by units by source units; without heads of their own, the weights are the one head.
     fn heads(&self) -> Vec<Vec<Vec<f32>>> {
         match &self.hypothesis.heads[..] {
+            _ if self.stacked => vec![self.hypothesis.attention.clone()],
             [] => vec![self.hypothesis.attention.clone()],
             heads => heads.to_vec(),
         }
@@ -81,12 +90,23 @@ impl answer::Answer for Answer {
         self.hypotheses.iter().map(|h| format!("{number}\t{}\t{:.4}", h.text, h.hypothesis.score)).collect()
     }
 
+    fn confidence(&self) -> Option<f64> {
+        self.hypotheses.first().and_then(|h| h.confidence)
+    }
+
     fn heads(&self) -> usize {
         self.hypotheses.iter().map(|h| h.heads().len()).min().unwrap_or(0)
     }
 
+    fn layers(&self) -> Option<answer::Layers> {
+        self.hypotheses.iter().find_map(|h| h.inside.as_ref()).map(Inside::layers)
+    }
+
     /// A matrix for each hypothesis: its units down the side, the source's across the top.
     fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
+        if let Some(view) = drawing.view {
+            return self.hypotheses.iter().filter_map(|h| Some(self.stack(h, h.inside.as_ref()?, view, drawing).into())).collect();
+        }
         self.matrices(drawing).into_iter().map(Picture::from).collect()
     }
 }
@@ -100,12 +120,18 @@ impl Serialize for AnswerText {
             probabilities: &'a [f32],
             log_prob: f64,
             score: f64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            confidence: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            share: Option<f64>,
             attention: &'a [Vec<f32>],
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             heads: &'a [Vec<Vec<f32>>],
         }
         let Hypothesis { log_prob, score, probabilities, attention, heads, .. } = &self.hypothesis;
-        let object = Object { text: &self.text, tokens: &self.tokens, probabilities, log_prob: *log_prob, score: *score, attention, heads };
-        object.serialize(serializer)
+        let AnswerText { text, tokens, confidence, share, .. } = self;
+        let (confidence, share) = (*confidence, *share);
+        Object { text, tokens, probabilities, log_prob: *log_prob, score: *score, confidence, share, attention, heads }
+            .serialize(serializer)
     }
 }

@@ -7,12 +7,13 @@ use crate::config::ConfigError;
 use crate::decoder::{Coverage, DecoderConfig, Order};
 use crate::encoder::EncoderConfig;
 use crate::model::folder::Task;
-use crate::model::{AttentionSection, UnitSection, check_format};
+use crate::model::{AttentionSection, TransformerSection, UnitSection, check_format, need};
 use crate::nn::RnnConfig;
 use crate::search::SearchOptions;
 use crate::text::read::TableFormat;
 use crate::text::{Pair, UnitKind};
 use crate::train::TrainSettings;
+use crate::train::settings::{OptimiserName, ScheduleName};
 use crate::{Cell, Result};
 
 /// A whole recipe.
@@ -30,8 +31,10 @@ pub struct Config {
     pub target: UnitSection,
     /// `[model]`
     pub model: Model,
-    /// `[attention]`: how the decoder looks at what the encoder read; without a score it sees only the encoder's last state.
+    /// `[attention]`: how a recurrent decoder looks at what the encoder read; without a score it sees only the encoder's last state.
     pub attention: AttentionSection,
+    /// `[transformer]`: the layers of a Transformer.
+    pub transformer: TransformerSection,
     /// `[train]`
     pub train: TrainSettings,
     /// `[search]`
@@ -57,9 +60,11 @@ pub struct Data {
 /// `[model]` of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
+    /// `recurrent`, `transformer`, or one for the encoder and one for the decoder: `recurrent-transformer`, `transformer-recurrent`.
+    pub architecture: Architecture,
     /// Features of a unit's vector.
     pub embedding: usize,
-    /// Hidden size of the decoder, and of each direction of the encoder.
+    /// Hidden size of the decoder, and of each direction of the encoder; of a Transformer the features of its layers.
     pub hidden: usize,
     /// `rnn`, `gru` or `lstm`.
     pub cell: CellName,
@@ -122,6 +127,32 @@ pub enum Start {
     Zeros,
 }
 
+/// What encoder and decoder are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Architecture {
+    /// Recurrent cells, and attention between them.
+    Recurrent,
+    /// Nothing but attention.
+    Transformer,
+    /// A recurrent encoder and the decoder of a Transformer.
+    RecurrentTransformer,
+    /// The encoder of a Transformer and a recurrent decoder.
+    TransformerRecurrent,
+}
+
+impl Architecture {
+    /// Whether the encoder is a Transformer's.
+    pub fn reads_by_attention(self) -> bool {
+        matches!(self, Architecture::Transformer | Architecture::TransformerRecurrent)
+    }
+
+    /// Whether the decoder is a Transformer's.
+    pub fn writes_by_attention(self) -> bool {
+        matches!(self, Architecture::Transformer | Architecture::RecurrentTransformer)
+    }
+}
+
 /// Names of the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -153,6 +184,7 @@ impl Default for Config {
             source: UnitSection::default(),
             target: UnitSection::default(),
             model: Model {
+                architecture: Architecture::Recurrent,
                 embedding: 64,
                 hidden: 128,
                 cell: CellName::Gru,
@@ -169,6 +201,7 @@ impl Default for Config {
                 scheduled_sampling: 0.0,
             },
             attention: AttentionSection::new(ScoreKind::Additive),
+            transformer: TransformerSection::default(),
             train: TrainSettings { metric: "accuracy".into(), ..TrainSettings::default() },
             search: Search { beam: 1, length_penalty: 0.6, coverage_penalty: 0.0, max_ratio: 0.0 },
         }
@@ -176,11 +209,28 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The defaults of a Transformer: those of Wu, Cotterell and Hulden, 2021, for characters.
+    pub fn transformer() -> Self {
+        let mut config = Config::default();
+        let m = &mut config.model;
+        m.architecture = Architecture::Transformer;
+        (m.embedding, m.hidden, m.encoder_layers, m.decoder_layers, m.dropout) = (256, 256, 4, 4, 0.3);
+        (config.transformer.attention_dropout, config.transformer.activation_dropout) = (0.3, 0.3);
+        config.train = TrainSettings {
+            optimiser: OptimiserName::Adam,
+            rate: 1e-3,
+            beta2: 0.98,
+            schedule: ScheduleName::InverseSqrt,
+            warmup: 4000,
+            smoothing: 0.1,
+            batch: 6000,
+            ..config.train
+        };
+        config
+    }
+
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let need = |right: bool, key: &str, problem: String| {
-            if right { Ok(()) } else { Err(ConfigError::Value { key: key.into(), problem }) }
-        };
         self.train.check()?;
         check_format(&self.data.format)?;
         let m = &self.model;
@@ -192,26 +242,51 @@ impl Config {
         for (key, value) in [("dropout", m.dropout), ("scheduled_sampling", m.scheduled_sampling)] {
             need((0.0..1.0).contains(&value), &format!("model.{key}"), format!("must be from 0 to below 1, is {value}"))?;
         }
-        let (attends, memory) = (self.attention.score.is_some(), m.hidden * if m.bidirectional { 2 } else { 1 });
+        let (reads, writes) = (m.architecture.reads_by_attention(), m.architecture.writes_by_attention());
+        if reads || writes {
+            self.transformer.check(m.hidden)?;
+        } else {
+            self.transformer.check_unused("a Transformer: set model.architecture")?;
+        }
+        if writes {
+            self.check_unused()?
+        } else {
+            self.check_recurrent()?
+        }
+        need(self.search.beam >= 1, "search.beam", format!("must be at least 1, is {}", self.search.beam))
+    }
+
+    /// Features of what the encoder gives.
+    fn memory(&self) -> usize {
+        let m = &self.model;
+        m.hidden.saturating_mul(if m.bidirectional && !m.architecture.reads_by_attention() { 2 } else { 1 })
+    }
+
+    /// Of a recurrent decoder: the first setting that cannot be used, if any.
+    fn check_recurrent(&self) -> Result<(), ConfigError> {
+        let (m, attends) = (&self.model, self.attention.score.is_some());
         let reads_coverage = m.coverage == Coverage::Features;
-        self.attention.check("attention", Place { asker: Asker::Decoder, query: m.hidden, memory, coverage: reads_coverage })?;
+        let place = Place { asker: Asker::Decoder, query: m.hidden, memory: self.memory(), coverage: reads_coverage };
+        self.attention.check("attention", place)?;
         need(
             !m.input_feeding || m.order == Order::Luong,
             "model.input_feeding",
-            "goes with order = \"luong\": in Bahdanau's order the context enters the cell anyway".into(),
+            "goes with order = \"luong\": in Bahdanau's order the context enters the cell anyway",
         )?;
-        need(!m.input_feeding || attends, "model.input_feeding", "needs attention".into())?;
-        need(
-            m.start == Start::State || attends,
-            "model.start",
-            "zeros needs attention: the decoder would know nothing of the source".into(),
-        )?;
-        need(
-            m.coverage == Coverage::Off || (attends && self.attention.heads == 1),
-            "model.coverage",
-            "needs attention of one head".into(),
-        )?;
-        need(self.search.beam >= 1, "search.beam", format!("must be at least 1, is {}", self.search.beam))
+        need(!m.input_feeding || attends, "model.input_feeding", "needs attention")?;
+        need(m.start == Start::State || attends, "model.start", "zeros needs attention: the decoder would know nothing of the source")?;
+        need(m.coverage == Coverage::Off || (attends && self.attention.heads == 1), "model.coverage", "needs attention of one head")
+    }
+
+    /// Of a Transformer's decoder: the first setting that it has no use for, if any.
+    fn check_unused(&self) -> Result<(), ConfigError> {
+        let (m, plain) = (&self.model, Config::default());
+        let recurrent = "goes with a recurrent decoder";
+        need(self.attention == plain.attention, "attention", format!("{recurrent}; a Transformer's is in [transformer]"))?;
+        need(m.order == plain.model.order, "model.order", recurrent)?;
+        need(!m.input_feeding, "model.input_feeding", recurrent)?;
+        need(m.coverage == Coverage::Off, "model.coverage", recurrent)?;
+        need(m.start == plain.model.start, "model.start", recurrent)
     }
 
     /// Chooses sizes and the course of the training for these pairs. The numbers are those that did well on the recipes' data sets.
@@ -231,6 +306,10 @@ impl Config {
             (false, 0..10_000) => (96, 160, 0.3),
             (false, _) => (128, 256, 0.2),
         };
+        if m.architecture != Architecture::Recurrent {
+            self.choose_transformer(positions, pairs, sentences);
+            return;
+        }
         // Small sets need many passes, large ones few.
         self.train.epochs = (300_000 / pairs.max(1)).clamp(12, 100) as u64;
         // What a model learns depends on the number of steps more than on the size of a batch.
@@ -243,13 +322,32 @@ impl Config {
         self.train.metric = if sentences && pairs >= 2_000 { "bleu".into() } else { "accuracy".into() };
     }
 
-    /// The score, if there is attention.
+    /// The same for a Transformer: large batches, a long rise of the learning rate, and as many steps as a processor can take in reasonable time.
+    fn choose_transformer(&mut self, positions: usize, pairs: usize, sentences: bool) {
+        let m = &mut self.model;
+        (m.embedding, m.hidden, m.dropout) = if pairs < 20_000 { (128, 128, 0.3) } else { (256, 256, 0.3) };
+        (m.encoder_layers, m.decoder_layers) = if sentences { (3, 3) } else { (4, 4) };
+        self.transformer.feed_forward = 4 * m.hidden;
+        const STEPS: usize = 3000;
+        self.train.batch = (positions / 10).clamp(1000, 6000);
+        self.train.epochs = (STEPS * self.train.batch / positions.max(1)).clamp(12, 300) as u64;
+        self.train.warmup = 400;
+        self.train.average = 3;
+        self.train.every = (self.train.epochs / 30).max(1);
+        self.train.metric = if sentences && pairs >= 2_000 { "bleu".into() } else { "accuracy".into() };
+    }
+
+    /// The score of a recurrent decoder, if it has attention.
     pub fn score(&self) -> Option<ScoreKind> {
-        self.attention.score
+        self.attention.score.filter(|_| !self.model.architecture.writes_by_attention())
     }
 
     pub(super) fn encoder(&self) -> EncoderConfig {
         let m = &self.model;
+        if m.architecture.reads_by_attention() {
+            let stack = self.transformer.stack(m.encoder_layers, m.dropout);
+            return EncoderConfig::Transformer { input: m.embedding, width: m.hidden, stack };
+        }
         EncoderConfig::Recurrent(RnnConfig {
             layers: m.encoder_layers,
             bidirectional: m.bidirectional,
@@ -258,9 +356,9 @@ impl Config {
         })
     }
 
+    /// A recurrent decoder.
     pub(super) fn decoder(&self) -> DecoderConfig {
         let m = &self.model;
-        let memory = m.hidden * if m.bidirectional { 2 } else { 1 };
         DecoderConfig {
             layers: m.decoder_layers,
             dropout: m.dropout,
@@ -268,7 +366,7 @@ impl Config {
             attention: self.attention.config(),
             input_feeding: m.input_feeding,
             coverage: m.coverage,
-            ..DecoderConfig::new(m.cell.into(), m.embedding, m.hidden, memory)
+            ..DecoderConfig::new(m.cell.into(), m.embedding, m.hidden, self.memory())
         }
     }
 }

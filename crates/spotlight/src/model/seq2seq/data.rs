@@ -47,9 +47,31 @@ impl Vocabularies {
         Ok(Vocabularies { source, target, features })
     }
 
+    /// These units, and behind them those of new pairs.
+    pub fn grown(&self, config: &Config, pairs: &[Pair]) -> Result<Self> {
+        let source = self.source.grown(&config.source.settings(), pairs.iter().map(|p| p.source.as_str()))?;
+        let target = self.target.grown(&config.target.settings(), pairs.iter().map(|p| p.target.as_str()))?;
+        let columns = pairs.iter().filter_map(|p| p.features.as_deref());
+        let features = self.features.as_ref().map(|known| known.grown(columns, source.len()));
+        Ok(Vocabularies { source, target, features })
+    }
+
+    /// Whether both have the same units under the same numbers.
+    pub fn same_as(&self, other: &Vocabularies) -> bool {
+        let same = |a: &Tokenizer, b: &Tokenizer| {
+            a.kind() == b.kind() && a.len() == b.len() && (0..a.len() as u32).all(|id| a.text(id) == b.text(id))
+        };
+        same(&self.source, &other.source) && same(&self.target, &other.target) && self.features == other.features
+    }
+
     /// Numbers of units of both sides.
     pub fn sizes(&self) -> (usize, usize) {
         (self.source.len() + self.features.as_ref().map_or(0, Features::len), self.target.len())
+    }
+
+    /// The number of the first feature among the source's units, if there are features.
+    pub(super) fn first_feature(&self) -> Option<usize> {
+        self.features.as_ref().map(|_| self.source.len())
     }
 
     /// The units of a source, features joined to it.

@@ -1,5 +1,7 @@
 //! How a transducer learns: teacher forcing, and what is measured.
 
+use std::collections::HashSet;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -11,6 +13,7 @@ use super::net::{Batch, Net};
 use super::write::NetWriter;
 use crate::decoder::Coverage;
 use crate::metrics::{self, Segments, Unit};
+use crate::model::Calibration;
 use crate::params::Params;
 use crate::search::{Request, SearchOptions, search};
 use crate::tape::{Tape, Var};
@@ -53,7 +56,7 @@ impl Seq2SeqLearner {
         let guesses = {
             let blind = Tape::new(tape.params());
             let encoded = self.net.encode(&blind, &batch.source, &batch.source_axis)?;
-            let decoded = self.net.decode(&blind, &encoded, &batch.inputs, &batch.target_axis)?;
+            let decoded = self.net.decode(&blind, &encoded, &batch.inputs, &batch.target_axis, false)?;
             let logits = self.net.logits(&blind, decoded.readout)?;
             let units = blind.shape(logits).1;
             let best = |row: &[T]| (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best }) as u32;
@@ -70,9 +73,17 @@ impl Seq2SeqLearner {
         Ok(())
     }
 
+    /// The text of each answer and the logarithm of its probability.
+    fn greedy(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(String, f64)>> {
+        let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
+        let found =
+            search(&NetWriter { look: self.search.coverage_penalty > 0.0, ..NetWriter::new(&self.net, params) }, &requests, &self.search)?;
+        Ok(found.iter().map(|h| h.first().map(|h| (self.target.decode(&h.ids), h.log_prob)).unwrap_or_default()).collect())
+    }
+
     fn batch_loss<T: Float>(&self, tape: &Tape<T>, batch: &Batch, smoothing: f64, scale: f64) -> Result<Var> {
         let encoded = self.net.encode(tape, &batch.source, &batch.source_axis)?;
-        let decoded = self.net.decode(tape, &encoded, &batch.inputs, &batch.target_axis)?;
+        let decoded = self.net.decode(tape, &encoded, &batch.inputs, &batch.target_axis, false)?;
         let loss = self.net.cross_entropy(tape, decoded.readout, &batch.targets, smoothing, scale)?;
         match decoded.coverage_penalty {
             Some(penalty) if tape.is_training() && self.coverage > 0.0 => tape.add(loss, tape.scale(penalty, self.coverage * scale)),
@@ -123,12 +134,24 @@ impl Learner for Seq2SeqLearner {
             .collect::<Result<Vec<f64>>>()?;
         let targets: usize = examples.iter().map(|e| e.target.len()).sum();
         let mut measures = vec![Measure::falling("loss", losses.iter().sum::<f64>() / targets.max(1) as f64)];
-        let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
-        let found = search(&NetWriter { net: &self.net, params }, &requests, &self.search)?;
-        let texts: Vec<String> = found.iter().map(|h| h.first().map(|h| self.target.decode(&h.ids)).unwrap_or_default()).collect();
+        let texts: Vec<String> = self.greedy(params, examples)?.into_iter().map(|(text, _)| text).collect();
         measures.extend(text_measures(examples, &texts, self.target.kind())?);
         Ok(measures)
     }
+
+    /// How sure the model may be of its answers.
+    fn closing(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(&'static str, Vec<u8>)>> {
+        let answers = self.greedy(params, examples)?;
+        let texts: Vec<&str> = answers.iter().map(|(text, _)| text.as_str()).collect();
+        let judged: Vec<(f64, bool)> = answers.iter().map(|a| a.1).zip(right(examples, &texts)).collect();
+        Ok(Calibration::of_answers(&judged).iter().map(Calibration::file).collect())
+    }
+}
+
+/// Whether each answer is one of the references of its source.
+pub(super) fn right(examples: &[Example], answers: &[&str]) -> Vec<bool> {
+    let references: HashSet<(&str, &str)> = examples.iter().map(|e| (e.key.as_str(), e.reference.as_str())).collect();
+    examples.iter().zip(answers).map(|(e, answer)| references.contains(&(e.key.as_str(), *answer))).collect()
 }
 
 /// Measures of answers against references; rows with the same source share their references.

@@ -5,13 +5,19 @@
 //! A [`Transducer`] holds them together.
 
 mod answer;
+mod baseline;
 pub mod config;
 pub mod data;
+mod explore;
+mod inside;
 pub mod learn;
+mod limits;
 pub mod net;
 mod task;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transformer_tests;
 pub mod write;
 
 use std::path::Path;
@@ -19,6 +25,8 @@ use std::path::Path;
 pub use answer::{Answer, AnswerText};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
+pub use explore::{Edit, Explore, Explored, StepNumbers, TargetScore, ThoughtText};
+pub use inside::Inside;
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
 pub use write::NetWriter;
@@ -28,9 +36,10 @@ pub use crate::search::{Hypothesis, SearchOptions};
 use crate::Result;
 use crate::axis::Axis;
 use crate::config::resolve;
-use crate::model::folder;
+use crate::model::ensemble::different;
+use crate::model::{Calibration, fits, folder};
 use crate::params::Params;
-use crate::search::{Request, search};
+use crate::search::{Request, Together, Writer, force, search};
 use crate::tape::Tape;
 use crate::text::{Pair, Unit};
 use crate::train::Learner;
@@ -47,25 +56,36 @@ pub struct Transducer {
     pub net: Net,
     /// Its numbers.
     pub params: Params<f32>,
+    /// How sure it may be of an answer, if that is known.
+    pub calibration: Option<Calibration>,
+    /// The other members, if it is an ensemble.
+    pub peers: Vec<Transducer>,
 }
 
 impl Transducer {
     /// A new model for these training pairs. The settings are checked, and the longest answer is learnt from the pairs unless it is set.
-    pub fn new(mut config: Config, pairs: &[Pair]) -> Result<Self> {
+    pub fn new(config: Config, pairs: &[Pair]) -> Result<Self> {
         config.check()?;
         let vocabularies = Vocabularies::train(&config, pairs)?;
+        Self::new_with(config, vocabularies, pairs)
+    }
+
+    /// The same, with units that are known.
+    fn new_with(mut config: Config, vocabularies: Vocabularies, pairs: &[Pair]) -> Result<Self> {
+        config.check()?;
         if config.search.max_ratio == 0.0 {
             let ratio = |p: &Pair| vocabularies.target.ids(&p.target).len() as f64 / vocabularies.source.ids(&p.source).len().max(1) as f64;
             config.search.max_ratio = pairs.iter().map(ratio).fold(1.0, f64::max).ceil();
         }
+        fits::writer(&config, vocabularies.sizes(), pairs)?;
         let params = Params::new(config.seed);
         Self::with_vocabularies(config, vocabularies, params)
     }
 
     fn with_vocabularies(config: Config, vocabularies: Vocabularies, mut params: Params<f32>) -> Result<Self> {
         let (source, target) = vocabularies.sizes();
-        let net = Net::new(&mut params, &config, source, target)?;
-        Ok(Transducer { config, vocabularies, net, params })
+        let net = Net::new(&mut params, &config, source, target, vocabularies.first_feature())?;
+        Ok(Transducer { config, vocabularies, net, params, calibration: None, peers: Vec::new() })
     }
 
     /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
@@ -83,6 +103,7 @@ impl Transducer {
         let vocabularies = Vocabularies::load(&config, path)?;
         let mut model = Self::with_vocabularies(config, vocabularies, Params::blank())?;
         weights::load(&mut model.params, &path.join(folder::WEIGHTS))?;
+        model.calibration = Calibration::load(path)?;
         Ok(model)
     }
 
@@ -98,7 +119,35 @@ impl Transducer {
 
     /// What a search drives.
     pub fn writer(&self) -> NetWriter<'_> {
-        NetWriter { net: &self.net, params: &self.params }
+        NetWriter::new(&self.net, &self.params)
+    }
+
+    /// The same, of all members of an ensemble.
+    fn all_writers(&self, look: bool) -> Box<dyn Writer + '_> {
+        match self.peers.as_slice() {
+            [] => Box::new(NetWriter { look, ..self.writer() }),
+            peers => Box::new(Together(
+                std::iter::once(self)
+                    .chain(peers)
+                    .map(|member| Box::new(NetWriter { look, ..member.writer() }) as Box<dyn Writer>)
+                    .collect(),
+            )),
+        }
+    }
+
+    /// Several models as one. An error if they do not read and write the same units.
+    pub fn joined(members: Vec<Transducer>) -> Result<Transducer> {
+        let mut members = members.into_iter();
+        let mut first = members.next().ok_or_else(|| different("no models"))?;
+        for peer in members {
+            if !first.vocabularies.same_as(&peer.vocabularies) {
+                return Err(different("models that were trained on different units"));
+            }
+            first.peers.push(peer);
+        }
+        // What each is sure of says nothing of what they say together.
+        first.calibration = first.calibration.filter(|_| first.peers.is_empty());
+        Ok(first)
     }
 
     /// The usual search of this model.
@@ -108,15 +157,43 @@ impl Transducer {
 
     /// Answers to sources with their features, in the same order. An empty source is answered with nothing.
     pub fn answer(&self, sources: &[(&str, Option<&str>)], options: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
+        self.answer_from(&[], sources, options, copy_unknown)
+    }
+
+    /// The same; every answer begins with `prefix`.
+    fn answer_from(
+        &self,
+        prefix: &[u32],
+        sources: &[(&str, Option<&str>)],
+        options: &SearchOptions,
+        copy_unknown: bool,
+    ) -> Result<Vec<Answer>> {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
-        let requests: Vec<Request> = ids.iter().map(|ids| Request::new(ids)).collect();
-        let found = search(&self.writer(), &requests, options)?;
+        let requests: Vec<Request> = ids.iter().map(|source| Request { source, prefix }).collect();
+        // Weights are also needed to know what is covered, and what to copy.
+        let look = options.look || options.coverage_penalty > 0.0 || copy_unknown;
+        let found = search(self.all_writers(look).as_ref(), &requests, options)?;
         Ok(sources
             .iter()
             .zip(&units)
             .zip(found)
             .map(|((source, units), found)| self.in_words(*source, units, found, copy_unknown))
+            .collect())
+    }
+
+    /// What the model says of answers that are given: sources with their features, and the answer to each. Its score is its log-probability.
+    pub fn score(&self, sources: &[(&str, Option<&str>)], targets: &[&str]) -> Result<Vec<Answer>> {
+        let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
+        let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
+        let targets: Vec<Vec<u32>> = targets.iter().map(|target| self.vocabularies.target.ids(target)).collect();
+        let pairs: Vec<(&[u32], &[u32])> = ids.iter().zip(&targets).map(|(s, t)| (s.as_slice(), t.as_slice())).collect();
+        let found = force(self.all_writers(true).as_ref(), &pairs)?;
+        Ok(sources
+            .iter()
+            .zip(&units)
+            .zip(found)
+            .map(|((source, units), found)| self.in_words(*source, units, vec![found], false))
             .collect())
     }
 
@@ -140,6 +217,9 @@ impl Transducer {
         for _ in text_units..units.len() {
             source_words.push(source_words.last().map_or(0, |w| w + 1));
         }
+        // Of all that was found, the part of each.
+        let whole: f64 = found.iter().map(|h| h.log_prob.exp()).sum();
+        let several = found.len() > 1;
         let hypotheses = found
             .into_iter()
             .map(|h| {
@@ -157,7 +237,11 @@ impl Transducer {
                     text: v.target.decode_with(&h.ids, unknown),
                     tokens: h.ids.iter().map(|&id| v.target.text(id).map_or_else(|| v.target.display(id), str::to_string)).collect(),
                     words: v.target.word_of(&h.ids),
+                    share: (several && whole > 0.0).then(|| h.log_prob.exp() / whole),
+                    confidence: self.calibration.map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,
+                    stacked: self.config.model.architecture.writes_by_attention(),
+                    inside: None,
                 }
             })
             .collect();

@@ -1,20 +1,28 @@
 //! Transduction as a task: what every command and server needs of it.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::config::Architecture;
+use super::learn::right;
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
-use crate::Result;
-use crate::metrics::{self, Report, Segments, Style};
-use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
-use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
+use crate::config::resolve;
+use crate::metrics::{self, Confident, Report, Segments, Style, Tallies};
+use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
+use crate::model::calibration;
+use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, written};
+use crate::model::grow::{self, Named};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
+use crate::search::Lexicon;
 use crate::text::guess::guess_units;
-use crate::text::read::{Examples, Table, ThirdColumn, source_of};
+use crate::text::read::{Examples, SourceText, Table, ThirdColumn, source_of};
+use crate::text::vocab::UNKNOWN;
 use crate::text::{Pair, UnitKind};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
+use crate::{Error, Result};
 
 impl Settings for Config {
     fn seed(&self) -> u64 {
@@ -31,7 +39,15 @@ impl Settings for Config {
 }
 
 /// A source and its features.
-type Source = (String, Option<String>);
+pub(super) type Source = (String, Option<String>);
+
+/// How to answer, in the model's own units.
+struct Plan {
+    search: SearchOptions,
+    prefix: Vec<u32>,
+    targets: Option<Vec<String>>,
+    copy_unknown: bool,
+}
 
 impl Transducer {
     /// The model's own way to search, changed by what is asked for.
@@ -44,14 +60,78 @@ impl Transducer {
             beam: options.beam.unwrap_or(own.beam.max(needed)),
             length_penalty: options.length_penalty.unwrap_or(own.length_penalty),
             coverage_penalty: options.coverage_penalty.unwrap_or(own.coverage_penalty),
+            min_length: options.min_length,
             sample: options.sample,
+            look: !options.blind,
             ..own
         }
     }
 
-    fn answer_sources(&self, sources: &[Source], search: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
+    /// What is asked for, in the model's own units.
+    fn plan(&self, options: &AnswerOptions) -> Result<Plan> {
+        let target = &self.vocabularies.target;
+        let written = |text: &str| Some(target.ids(text)).filter(|ids| !ids.contains(&UNKNOWN));
+        let refused =
+            |what: &str, got: &str, expected: &str| Error::Value { what: what.into(), got: got.into(), expected: expected.into() };
+        let prefix = match &options.prefix {
+            Some(text) => written(text).ok_or_else(|| refused("the prefix", &format!("{text:?}"), "units that the model can write"))?,
+            None => Vec::new(),
+        };
+        let mut search = self.search_as(options);
+        if let Some(answers) = &options.lexicon {
+            let known: Vec<Vec<u32>> = answers.iter().filter_map(|text| written(text)).collect();
+            if known.is_empty() {
+                return Err(refused("the lexicon", "no answer that the model can write", "at least one made of units it has learnt"));
+            }
+            search.lexicon = Some(Arc::new(Lexicon::new(known.iter().map(Vec::as_slice))));
+        }
+        Ok(Plan { search, prefix, targets: options.targets.clone(), copy_unknown: options.copy_unknown })
+    }
+
+    /// Answers to sources, of which so many came before.
+    fn answer_as(&self, plan: &Plan, sources: &[Source], before: usize) -> Result<Vec<Answer>> {
         let borrowed: Vec<(&str, Option<&str>)> = sources.iter().map(|(s, f)| (s.as_str(), f.as_deref())).collect();
-        self.answer(&borrowed, search, copy_unknown)
+        let Some(targets) = &plan.targets else {
+            // Draws go on where the lines before have left off.
+            let search = SearchOptions { first: before, ..plan.search.clone() };
+            return self.answer_from(&plan.prefix, &borrowed, &search, plan.copy_unknown);
+        };
+        let own: Vec<&str> = targets.iter().skip(before).take(sources.len()).map(String::as_str).collect();
+        if own.len() < sources.len() {
+            let got = format!("{} of them for at least {} sources", targets.len(), before + sources.len());
+            return Err(Error::Value { what: "the answers to score".into(), got, expected: "one for each source".into() });
+        }
+        self.score(&borrowed, &own)
+    }
+
+    /// Answers to the source of each pair.
+    fn answers_to(&self, pairs: &[Pair], options: &AnswerOptions) -> Result<Vec<Answer>> {
+        let sources: Vec<Source> = pairs.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
+        self.answer_as(&self.plan(options)?, &sources, 0)
+    }
+}
+
+/// The network in a few words.
+fn network(config: &Config) -> String {
+    let m = &config.model;
+    let recurrent = || format!("{} {}", written(m.cell), m.hidden);
+    let layers = |layers: usize| format!("{layers} layer{} of {}", if layers == 1 { "" } else { "s" }, m.hidden);
+    let heads = format!("{} head{}", config.transformer.heads, if config.transformer.heads == 1 { "" } else { "s" });
+    let attention = match config.score() {
+        None => "without attention".to_string(),
+        Some(score) => format!("with {} attention", score.name()),
+    };
+    match m.architecture {
+        Architecture::Recurrent => format!("{} {attention}", recurrent()),
+        Architecture::Transformer => {
+            format!("Transformer with {} encoder and {} decoder layers of {}, {heads}", m.encoder_layers, m.decoder_layers, m.hidden)
+        }
+        Architecture::RecurrentTransformer => {
+            format!("{} encoder, Transformer decoder with {}, {heads}", recurrent(), layers(m.decoder_layers))
+        }
+        Architecture::TransformerRecurrent => {
+            format!("Transformer encoder with {}, {heads}; {} decoder {attention}", layers(m.encoder_layers), recurrent())
+        }
     }
 }
 
@@ -72,8 +152,19 @@ impl Model for Transducer {
         format!("{}\t{}", row.source, row.features.as_deref().unwrap_or_default())
     }
 
-    fn choose(rows: &[Pair], _: &[String]) -> Result<Chosen<Config>> {
-        let mut config = Config::default();
+    fn defaults(given: &Config) -> Config {
+        match given.model.architecture {
+            Architecture::Recurrent => Config::default(),
+            architecture => {
+                let mut config = Config::transformer();
+                config.model.architecture = architecture;
+                config
+            }
+        }
+    }
+
+    fn choose(rows: &[Pair], changes: &[String]) -> Result<Chosen<Config>> {
+        let mut config = Self::defaults(&resolve(&Config::default(), "", changes)?);
         let [source, target] = [guess_units(rows.iter().map(|p| &p.source)), guess_units(rows.iter().map(|p| &p.target))];
         let mut notes = vec![format!("source units: {}", source.reason), format!("target units: {}", target.reason)];
         config.source = source.settings.into();
@@ -87,11 +178,13 @@ impl Model for Transducer {
         }
         config.choose_sizes(rows);
         let (m, t) = (&config.model, &config.train);
+        let sizes = match m.architecture {
+            Architecture::Recurrent => format!("embedding {}, hidden {}", m.embedding, m.hidden),
+            _ => format!("{} and {} layers of {}", m.encoder_layers, m.decoder_layers, m.hidden),
+        };
         notes.push(format!(
-            "chosen for {} pairs: embedding {}, hidden {}, dropout {}, {} epochs in batches of {} positions",
+            "chosen for {} pairs: {sizes}, dropout {}, {} epochs in batches of {} positions",
             grouped(rows.len()),
-            m.embedding,
-            m.hidden,
             m.dropout,
             t.epochs,
             grouped(t.batch)
@@ -105,6 +198,24 @@ impl Model for Transducer {
 
     fn load(folder: &Path) -> Result<Self> {
         Transducer::load(folder)
+    }
+
+    fn grown(&self, config: Config, rows: &[Pair]) -> Result<Self> {
+        Transducer::new_with(config, self.vocabularies.grown(&self.config, rows)?, rows)
+    }
+
+    fn names(&self) -> Vec<Named> {
+        let v = &self.vocabularies;
+        let mut source = grow::units(&v.source);
+        // A feature may be spelt like a unit.
+        source.extend(v.features.iter().flat_map(|features| features.iter().map(|tag| format!("\0feature {tag}"))));
+        let target = grow::units(&v.target);
+        let of_target = ["target.weight", "output.weight", "output.bias"].map(|param| Named::rows(param, &target));
+        std::iter::once(Named::rows("source.weight", &source)).chain(of_target).collect()
+    }
+
+    fn join(members: Vec<Self>) -> Result<Self> {
+        Transducer::joined(members)
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {
@@ -128,7 +239,9 @@ impl Model for Transducer {
     }
 
     fn examples(&self, rows: &[Pair]) -> Result<Vec<Example>> {
-        Ok(self.examples(rows))
+        let examples = self.examples(rows);
+        self.check_lengths(&examples)?;
+        Ok(examples)
     }
 
     fn identity(&self, row: &Pair) -> Vec<Vec<u8>> {
@@ -146,11 +259,6 @@ impl Model for Transducer {
 
     fn outline(&self, train: &[Pair], dev: &[Pair]) -> Result<Outline> {
         let (sources, targets) = self.vocabularies.sizes();
-        let m = &self.config.model;
-        let attention = match self.config.score() {
-            None => "without attention".to_string(),
-            Some(score) => format!("with {} attention", score.name()),
-        };
         Ok(Outline {
             data: format!(
                 "{} training and {} development pairs; {} source units ({}), {} target units ({})",
@@ -161,7 +269,7 @@ impl Model for Transducer {
                 grouped(targets),
                 written(self.config.target.units)
             ),
-            network: format!("{} {} {attention}", written(m.cell), m.hidden),
+            network: network(&self.config),
             baseline: None,
         })
     }
@@ -172,25 +280,42 @@ impl Model for Transducer {
     }
 
     fn blind(&self) -> Option<String> {
-        self.config.score().is_none().then(|| "the model has no attention to look at (attention.score = \"none\")".into())
+        let blind = !self.config.model.architecture.writes_by_attention() && self.config.score().is_none();
+        blind.then(|| "the model has no attention to look at (attention.score = \"none\")".into())
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
-        let (search, copy) = (self.search_as(options), options.copy_unknown);
-        let ask = |path: &Path, line: &_| source_of(path, line, self.config.data.features).map(|s| (s.source, s.features));
-        let answer = move |sources: &[Source], before| {
-            // Draws go on where the lines before have left off.
-            self.answer_sources(sources, &SearchOptions { first: before, ..search.clone() }, copy)
+        let plan = self.plan(options)?;
+        let (features, format, layers) = (self.config.data.features, &self.config.data.format, options.layers);
+        let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
+        let split = |path: &Path, line: usize, s: SourceText| {
+            self.check_source(path, line, &s.source, s.features.as_deref())?;
+            Ok((s.source, s.features))
         };
-        Ok(line_by_line(input.lines()?, true, ask, answer))
+        let questions = input.questions(
+            format,
+            move |table| Ok(Box::new(table.sources(features)?.map(move |row| row.and_then(|s| split(&file, s.line, s))))),
+            move |path, line| source_of(path, line, features, format.longest).and_then(|s| split(path, line.number, s)),
+        )?;
+        let answer = move |sources: &[Source], before| {
+            let mut answers = self.answer_as(&plan, sources, before)?;
+            if layers {
+                self.look_inside(sources, &mut answers)?;
+            }
+            Ok(answers)
+        };
+        Ok(one_by_one(questions, true, answer))
+    }
+
+    /// Copying the source; and giving a source that was learnt from its most frequent target, any other itself.
+    fn baselines(&self, train: &dyn Fn() -> Option<Vec<Pair>>, rows: &[Pair]) -> Result<Vec<Baseline>> {
+        self.simple(train(), rows)
     }
 
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.
     fn scores(&self, rows: &[Pair], options: &AnswerOptions) -> Result<Scores> {
-        let sources: Vec<Source> = rows.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
-        let answers = self.answer_sources(&sources, &self.search_as(options), options.copy_unknown)?;
+        let (answers, examples) = (self.answers_to(rows, options)?, self.examples(rows));
         let texts: Vec<&str> = answers.iter().map(|a| a.hypotheses.first().map_or("", |h| h.text.as_str())).collect();
-        let examples = self.examples(rows);
         let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
         let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
         let segments = Segments::by_source(&keys, &texts, &references).map_err(nothing_to_measure)?;
@@ -209,6 +334,22 @@ impl Model for Transducer {
             report.number("chrF", chrf.score, Style::Points);
             report.text("chrF signature", chrf.signature);
         }
+        let (mut said, mut calibrated) = (Vec::new(), Vec::new());
+        for (answer, right) in answers.iter().zip(right(&examples, &texts)) {
+            let Some(best) = answer.hypotheses.first() else { continue };
+            said.push(Confident { probability: best.hypothesis.log_prob.exp(), right });
+            calibrated.extend(best.confidence.map(|probability| Confident { probability, right }));
+        }
+        calibration::report(&mut report, &said, Some(&calibrated[..]).filter(|c| !c.is_empty()));
         Ok(Scores { report, classes: None })
+    }
+
+    fn tallies(&self, rows: &[Pair], options: &AnswerOptions) -> Result<Vec<Tallies>> {
+        let (answers, examples) = (self.answers_to(rows, options)?, self.examples(rows));
+        let texts: Vec<&str> = answers.iter().map(|a| a.hypotheses.first().map_or("", |h| h.text.as_str())).collect();
+        let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
+        let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
+        let segments = Segments::by_source(&keys, &texts, &references).map_err(nothing_to_measure)?;
+        Ok(segments.tallies(self.config.target.units != UnitKind::Chars))
     }
 }

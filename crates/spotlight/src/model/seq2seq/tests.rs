@@ -3,6 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::transformer_tests::TRANSFORMERS;
 use super::*;
 use crate::axis::Axis;
 use crate::model::testing::{check_gradient, fit};
@@ -10,14 +11,17 @@ use crate::search::force;
 use crate::tape::Tape;
 use crate::text::vocab::{END, START, UNKNOWN};
 
-const SMALL: [&str; 4] = ["model.embedding=3", "model.hidden=4", "model.alignment=3", "model.dropout=0.3"];
+const SMALL: [&str; 3] = ["model.embedding=3", "model.hidden=4", "model.dropout=0.3"];
 
-fn config(changes: &[&str]) -> Config {
-    let changes: Vec<String> = SMALL.iter().chain(changes).map(|c| c.to_string()).collect();
+pub(super) fn config(changes: &[&str]) -> Config {
+    // What a Transformer's decoder would refuse.
+    let recurrent = !changes.iter().any(|change| change.starts_with("model.architecture="));
+    let alignment = recurrent.then_some("model.alignment=3");
+    let changes: Vec<String> = SMALL.iter().copied().chain(alignment).chain(changes.iter().copied()).map(String::from).collect();
     resolve(&Config::default(), "", &changes).unwrap()
 }
 
-fn pair(source: &str, target: &str, line: usize) -> Pair {
+pub(super) fn pair(source: &str, target: &str, line: usize) -> Pair {
     Pair { source: source.into(), target: target.into(), features: None, line }
 }
 
@@ -28,9 +32,10 @@ fn reversals(count: usize) -> Vec<Pair> {
 }
 
 /// A model that has learnt to reverse.
-fn reverser(changes: &[&str]) -> Transducer {
+pub(super) fn reverser(changes: &[&str]) -> Transducer {
     let pairs = reversals(30);
-    let learning = ["model.embedding=12", "model.hidden=20", "model.alignment=0", "model.dropout=0.0", "train.rate=0.01", "train.batch=60"];
+    let learning =
+        ["model.embedding=12", "model.hidden=20", "attention.alignment=0", "model.dropout=0.0", "train.rate=0.01", "train.batch=60"];
     let mut model = Transducer::new(config(&[&learning[..], &["train.epochs=60"], changes].concat()), &pairs).unwrap();
     let examples = model.examples(&pairs);
     let measures = fit(&model.learner(), &mut model.params, &model.config.train, &examples);
@@ -42,18 +47,18 @@ fn reverser(changes: &[&str]) -> Transducer {
 #[test]
 fn gradients_of_every_kind_of_model() {
     let pairs = [pair("abca", "cb", 1), pair("b", "", 2), pair("cab", "abcab", 3)];
-    let one_way = "model.bidirectional=false";
+    const ONE_WAY: &str = "model.bidirectional=false";
     let variants: [&[&str]; 30] = [
         &[],
         &["model.cell=rnn"],
         &["model.cell=lstm", "model.encoder_layers=2", "model.decoder_layers=2"],
-        &[one_way],
-        &[one_way, "model.cell=lstm", "model.attention=none"],
+        &[ONE_WAY],
+        &[ONE_WAY, "model.cell=lstm", "model.attention=none"],
         &["model.attention=none"],
         &["model.attention=none", "model.order=luong"],
-        &["model.attention=dot", one_way, "model.order=luong"],
-        &["model.attention=scaled-dot", one_way],
-        &["model.attention=cosine", one_way],
+        &["model.attention=dot", ONE_WAY, "model.order=luong"],
+        &["model.attention=scaled-dot", ONE_WAY],
+        &["model.attention=cosine", ONE_WAY],
         &["model.attention=general", "model.order=luong", "model.input_feeding=true"],
         &["model.attention=concat", "model.order=luong", "model.cell=lstm", "model.input_feeding=true"],
         &["model.attention=location"],
@@ -75,7 +80,7 @@ fn gradients_of_every_kind_of_model() {
         &["attention.heads=2", "attention.softmax=local-p", "attention.half_width=2", "attention.centre=2"],
         &["model.scheduled_sampling=0.5", "train.smoothing=0.1"],
     ];
-    for changes in variants {
+    for changes in variants.into_iter().chain(TRANSFORMERS) {
         let model = Transducer::new(config(changes), &pairs).unwrap_or_else(|e| panic!("{changes:?}: {e}"));
         println!("{changes:?}");
         check_gradient(&model.params, &model.learner(), &model.examples(&pairs));
@@ -107,7 +112,7 @@ fn a_hypothesis_has_the_probability_it_says() {
             let tape = Tape::new(&model.params);
             let encoded = model.net.encode(&tape, &source, &Axis::new(vec![source.len()])).unwrap();
             let inputs: Vec<u32> = std::iter::once(START).chain(h.ids.iter().copied()).collect();
-            let decoded = model.net.decode(&tape, &encoded, &inputs, &Axis::new(vec![inputs.len()])).unwrap();
+            let decoded = model.net.decode(&tape, &encoded, &inputs, &Axis::new(vec![inputs.len()]), true).unwrap();
             let targets: Vec<u32> = h.ids.iter().copied().chain([END]).collect();
             let loss = model.net.cross_entropy(&tape, decoded.readout, &targets, 0.0, 1.0).unwrap();
             assert!((tape.item(loss) + h.log_prob).abs() < 1e-4, "{} and {}", tape.item(loss), h.log_prob);
@@ -132,7 +137,7 @@ fn a_beam_that_holds_everything_finds_the_best_answer() {
         let tape = Tape::new(&model.params);
         let encoded = model.net.encode(&tape, &source, &Axis::new(vec![2])).unwrap();
         let inputs: Vec<u32> = std::iter::once(START).chain(ids.iter().copied()).collect();
-        let decoded = model.net.decode(&tape, &encoded, &inputs, &Axis::new(vec![inputs.len()])).unwrap();
+        let decoded = model.net.decode(&tape, &encoded, &inputs, &Axis::new(vec![inputs.len()]), true).unwrap();
         let targets: Vec<u32> = ids.iter().copied().chain([END]).collect();
         let loss = model.net.cross_entropy(&tape, decoded.readout, &targets, 0.0, 1.0).unwrap();
         -tape.item(loss)
@@ -250,7 +255,7 @@ const DECODERS: [&[&str]; 9] = [
 #[test]
 fn learning_forcing_and_searching_see_the_same_decoder() {
     let pairs = reversals(8);
-    for changes in DECODERS {
+    for changes in DECODERS.into_iter().chain(TRANSFORMERS) {
         let mut model = Transducer::new(config(&[changes, &["model.dropout=0.0"]].concat()), &pairs).unwrap();
         model.params.flat_mut().iter_mut().for_each(|x| *x *= 2.0);
         let ids: Vec<(Vec<u32>, Vec<u32>)> = ["abcd", "d", "bb"]
@@ -265,11 +270,18 @@ fn learning_forcing_and_searching_see_the_same_decoder() {
             let tape = Tape::new(&model.params);
             let begun = model.net.encode(&tape, source, &Axis::new(vec![source.len()])).unwrap();
             let inputs: Vec<u32> = std::iter::once(START).chain(target.iter().copied()).collect();
-            let decoded = model.net.decode(&tape, &begun, &inputs, &Axis::new(vec![inputs.len()])).unwrap();
+            let decoded = model.net.decode(&tape, &begun, &inputs, &Axis::new(vec![inputs.len()]), true).unwrap();
             let targets: Vec<u32> = target.iter().copied().chain([END]).collect();
             let loss = model.net.cross_entropy(&tape, decoded.readout, &targets, 0.0, 1.0).unwrap();
             assert!((tape.item(loss) + forced.log_prob).abs() < 1e-4, "{changes:?}: {} and {}", tape.item(loss), forced.log_prob);
             assert_eq!(forced.ids, *target);
+            // Every step has the probability it had among all of them.
+            let logits = model.net.logits(&tape, decoded.readout).unwrap();
+            let p = tape.to_vec(tape.row_softmax(logits));
+            for (row, (&unit, forced)) in target.iter().zip(&forced.probabilities).enumerate() {
+                let p = p[row * tape.shape(logits).1 + unit as usize];
+                assert!((p - forced).abs() < 1e-5, "{changes:?} [{row}]: {p} and {forced}");
+            }
             if let Some(weights) = decoded.weights {
                 let (all, heads) = (tape.to_vec(weights), tape.shape(weights).1);
                 for (row, attention) in forced.attention.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::net::Net;
 use crate::Result;
-use crate::attention::Memory;
+use crate::attention::{Intervening, Memory};
 use crate::axis::Axis;
 use crate::decoder::{Decoder, DecoderState};
 use crate::params::Params;
@@ -17,6 +17,43 @@ pub struct NetWriter<'m> {
     pub net: &'m Net,
     /// Their numbers.
     pub params: &'m Params<f32>,
+    /// Whether somebody wants to know where it looked, if that costs something.
+    pub look: bool,
+    /// Who changes the weights of every look, if anybody.
+    pub intervening: Option<&'m Intervening>,
+}
+
+impl<'m> NetWriter<'m> {
+    /// A network that looks where it likes.
+    pub fn new(net: &'m Net, params: &'m Params<f32>) -> Self {
+        NetWriter { net, params, look: true, intervening: None }
+    }
+
+    /// The same with somebody who changes the weights of every look, in a search as well as over given targets. Sources are numbered as [`Writer::begin`] gets them.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use spotlight::attention::{Glance, Intervening};
+    /// use spotlight::model::seq2seq::{Config, Transducer};
+    /// use spotlight::search::{Request, SearchOptions, search};
+    /// use spotlight::text::Pair;
+    ///
+    /// let pair = Pair { source: "abc".into(), target: "xyz".into(), features: None, line: 1 };
+    /// let model = Transducer::new(Config::default(), &[pair])?;
+    /// let first = |_: Glance, weights: &mut [f32]| {
+    ///     weights.fill(0.0);
+    ///     weights[0] = 1.0;
+    /// };
+    /// let first = Intervening(Arc::new(first));
+    /// let source = model.vocabularies.source.ids("abc");
+    /// let found = search(&model.writer().intervening(&first), &[Request::new(&source)], &SearchOptions::GREEDY)?;
+    /// assert!(found[0][0].attention.iter().all(|row| row == &[1.0, 0.0, 0.0]));
+    /// # Ok::<(), spotlight::Error>(())
+    /// ```
+    pub fn intervening(self, intervening: &'m Intervening) -> Self {
+        NetWriter { intervening: Some(intervening), ..self }
+    }
 }
 
 impl Writer for NetWriter<'_> {
@@ -26,13 +63,24 @@ impl Writer for NetWriter<'_> {
         let begun = self.net.encode(&tape, &sources.concat(), &axis)?;
         let state = begun.state.tables(&tape);
         let mark = tape.mark();
-        Ok(Box::new(NetSession { net: self.net, tape, memories: begun.memories, mark, state, items: (0..sources.len()).collect() }))
+        let changed = |memory: Memory| match self.intervening {
+            Some(intervening) => memory.intervened(intervening.0.clone()),
+            None => memory,
+        };
+        let memories = begun.memories.into_iter().map(changed).collect();
+        let (net, look, items) = (self.net, self.look, (0..sources.len()).collect());
+        Ok(Box::new(NetSession { net, look, tape, memories, mark, state, items }))
+    }
+
+    fn longest(&self) -> Option<usize> {
+        self.net.decoder().longest()
     }
 }
 
 /// The sources stay on the tape; what a step computes is forgotten when the next one begins.
 struct NetSession<'a> {
     net: &'a Net,
+    look: bool,
     tape: Tape<'a, f32>,
     memories: Vec<Memory>,
     /// The end of what was computed from the sources alone.
@@ -49,7 +97,7 @@ impl Session for NetSession<'_> {
         self.items = rows.iter().map(|&row| self.items[row]).collect();
         let before = self.state.gather(rows)?.on(tape)?;
         let y = self.net.embed_targets(tape, units)?;
-        let stepped = self.net.decoder().step(tape, y, &before, &self.memories, &self.items)?;
+        let stepped = self.net.decoder().step(tape, y, &before, &self.memories, &self.items, self.look)?;
         let logits = self.net.logits(tape, stepped.readout)?;
         let (mut log_probs, units) = (tape.to_vec(logits), tape.shape(logits).1);
         log_probs.chunks_exact_mut(units.max(1)).for_each(log_softmax);

@@ -144,6 +144,11 @@ impl Decoder {
         Ok(Decoder { config: *config, positions, layers, norm })
     }
 
+    /// The longest sequence, if there is a limit.
+    pub fn longest(&self) -> Option<usize> {
+        self.positions.longest()
+    }
+
     /// Keys and values of a memory on its axis, for all layers.
     pub fn prepare<T: Float>(&self, tape: &Tape<T>, memory: Var) -> Result<PreparedMemory> {
         let axis = tape.need_axis("decoder (memory)", memory)?;

@@ -4,7 +4,7 @@ use spotlight_kernels::Float;
 
 use super::attention::SelfAttention;
 use super::parts::{FeedForward, Stream};
-use super::{NormPlace, Positions, StackConfig};
+use super::{NOWHERE, NormPlace, Positions, StackConfig};
 use crate::Result;
 use crate::nn::LayerNorm;
 use crate::params::Params;
@@ -84,17 +84,24 @@ impl Encoder {
         Ok(Encoder { config: *config, positions, layers, norm })
     }
 
+    /// The longest sequence, if there is a limit.
+    pub fn longest(&self) -> Option<usize> {
+        self.positions.longest()
+    }
+
     /// Every row of `x`, on its axis, through all layers. `places` are the positions of the rows; without them those in their sequences, from 0.
     pub fn forward<T: Float>(&self, tape: &Tape<T>, x: Var, places: Option<&[usize]>, look: bool) -> Result<Encoded> {
         let axis = tape.need_axis("encoder", x)?;
         let own = if places.is_none() { Positions::of_axis(&axis) } else { Default::default() };
         let places = places.unwrap_or(&own);
         let x = tape.dropout(self.positions.add(tape, x, places)?, self.config.dropout)?;
+        // What stands nowhere is turned by nothing.
+        let turned: Vec<usize> = places.iter().map(|&place| if place == NOWHERE { 0 } else { place }).collect();
         let mut weights = Vec::new();
         let mut stream = Stream::begin(tape, x, self.config.norm, &self.layers[0].norms[0])?;
         for (i, layer) in self.layers.iter().enumerate() {
             let next = self.layers.get(i + 1).map(|next| &next.norms[0]).or(self.norm.as_ref());
-            let (after, looked) = layer.pass(tape, stream, places, look, next)?;
+            let (after, looked) = layer.pass(tape, stream, &turned, look, next)?;
             weights.extend(looked);
             stream = after;
         }

@@ -43,4 +43,4 @@ pub use attention::SelfAttention;
 pub use config::{Activation, NormPlace, StackConfig};
 pub use decoder::{Decoded, Decoder, DecoderLayer, PreparedMemory, Stepped};
 pub use encoder::{Encoded, Encoder, EncoderLayer};
-pub use positions::{PositionKind, Positions};
+pub use positions::{NOWHERE, PositionKind, Positions};

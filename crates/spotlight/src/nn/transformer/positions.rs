@@ -28,6 +28,9 @@ pub enum PositionKind {
     Rotary,
 }
 
+/// The position of a row that has none, such as a feature beside a text: nothing is added to it, and rotary positions leave it as it is.
+pub const NOWHERE: usize = usize::MAX;
+
 /// Positions for rows of some width.
 #[derive(Clone, Copy, Debug)]
 pub struct Positions {
@@ -54,13 +57,18 @@ impl Positions {
         axis.lengths().iter().flat_map(|&n| 0..n).collect()
     }
 
-    /// The rows with their positions added, `places[row]` each. Rotary positions add nothing here.
+    /// The longest sequence, if there is a limit.
+    pub fn longest(&self) -> Option<usize> {
+        self.table.map(|(_, limit)| limit)
+    }
+
+    /// The rows with their positions added, `places[row]` each, nothing at [`NOWHERE`]. Rotary positions add nothing here.
     pub fn add<T: Float>(&self, tape: &Tape<T>, x: Var, places: &[usize]) -> Result<Var> {
         let (rows, width) = tape.shape(x);
         if places.len() != rows {
             return Err(Error::Shape { op: "positions", expected: format!("{} rows, a position each", places.len()), got: (rows, width) });
         }
-        let last = places.iter().copied().max();
+        let last = places.iter().copied().filter(|&place| place != NOWHERE).max();
         let added = match (self.kind, self.table) {
             (PositionKind::Learned, Some((table, limit))) => {
                 if let Some(last) = last.filter(|&last| last >= limit) {
@@ -73,8 +81,14 @@ impl Positions {
                     });
                 }
                 // Below the limit, and no table has 2^32 rows.
-                let ids: Vec<u32> = places.iter().map(|&place| place as u32).collect();
-                tape.embedding(table, &ids)?
+                let ids: Vec<u32> = places.iter().map(|&place| if place == NOWHERE { 0 } else { place as u32 }).collect();
+                let added = tape.embedding(table, &ids)?;
+                if places.contains(&NOWHERE) {
+                    let some = |&place: &usize| if place == NOWHERE { T::ZERO } else { T::ONE };
+                    tape.mul(added, tape.table(rows, 1, places.iter().map(some).collect())?)?
+                } else {
+                    added
+                }
             }
             (PositionKind::Sinusoidal, _) => {
                 let each = waves(places, width);
@@ -89,9 +103,12 @@ impl Positions {
 
 /// Rows of sines and cosines.
 fn waves(places: &[usize], width: usize) -> Vec<f64> {
-    let longest = places.iter().max().map_or(0, |&last| last + 1);
+    let longest = places.iter().filter(|&&place| place != NOWHERE).max().map_or(0, |&last| last + 1);
     let row = |place: usize| {
         (0..width).map(move |i| {
+            if place == NOWHERE {
+                return 0.0;
+            }
             let angle = place as f64 * 10_000f64.powf(-((i - i % 2) as f64) / width as f64);
             if i % 2 == 0 { angle.sin() } else { angle.cos() }
         })
@@ -99,7 +116,9 @@ fn waves(places: &[usize], width: usize) -> Vec<f64> {
     // Most positions occur many times; a lone one, far on in a search, does not need those before it.
     if longest <= places.len() {
         let table: Vec<f64> = (0..longest).flat_map(row).collect();
-        places.iter().flat_map(|&place| &table[place * width..(place + 1) * width]).copied().collect()
+        let nothing = vec![0.0; width];
+        let of = |&place: &usize| if place == NOWHERE { &nothing[..] } else { &table[place * width..(place + 1) * width] };
+        places.iter().flat_map(of).copied().collect()
     } else {
         places.iter().flat_map(|&place| row(place)).collect()
     }

@@ -27,6 +27,8 @@ pub struct SourceText {
 pub struct InputText {
     /// The text; empty for an empty line.
     pub text: String,
+    /// What stands behind it, as the label does in a file of examples.
+    pub label: Option<String>,
     /// Where it stands, counted from 1.
     pub line: usize,
 }
@@ -59,7 +61,9 @@ impl<R: BufRead> Table<R> {
 
     /// Texts to label: the first column, whatever follows it.
     pub fn texts(self) -> Result<impl Iterator<Item = Result<InputText, TextError>> + use<R>, TextError> {
-        self.inputs(&LABELLED, |_, row, _| Ok(InputText { text: row.fields[0].text.clone(), line: row.line }))
+        self.inputs(&LABELLED, |_, row, _| {
+            Ok(InputText { text: row.fields[0].text.clone(), label: row.fields.get(1).map(|f| f.text.trim().to_string()), line: row.line })
+        })
     }
 
     /// Questions with candidate answers to rank; with an `id_column`, it is the first. A mark of 0 or 1 may follow and is not read: `relevant` is always false.
@@ -113,10 +117,7 @@ impl<R: BufRead> Inputs<R> {
         {
             row.keep(&fields);
         }
-        for (field, Field { text, .. }) in row.fields.iter().enumerate() {
-            let name = self.kind.roles.get(field).map_or("column", |role| role.name);
-            check_length(text, name, self.format.longest).map_err(|fault| row.fault(&self.path, field, fault))?;
-        }
+        check_lengths(&self.path, &row, self.kind, self.format.longest)?;
         Ok(Some(row))
     }
 
@@ -141,10 +142,39 @@ impl<R: BufRead> Inputs<R> {
     }
 }
 
-/// The source in a line of input for prediction, its columns apart by tabs, as [`Table::sources`] reads them.
-pub fn source_of(path: &Path, line: &Line, with_features: bool) -> Result<SourceText, TextError> {
-    let tabs = Shape { separator: '\t', quotes: false };
-    source(path, &Row::new(line.text.clone(), line.number, tabs), tabs, with_features)
+/// An error for the first field that is longer than the format allows.
+fn check_lengths(path: &Path, row: &Row, kind: &Kind, longest: usize) -> Result<(), TextError> {
+    for (field, Field { text, .. }) in row.fields.iter().enumerate() {
+        let name = kind.roles.get(field).map_or("column", |role| role.name);
+        check_length(text, name, longest).map_err(|fault| row.fault(path, field, fault))?;
+    }
+    Ok(())
+}
+
+/// How a line that comes alone is cut.
+const TABS: Shape = Shape { separator: '\t', quotes: false };
+
+/// A line that comes alone, its columns apart by tabs.
+fn alone(path: &Path, line: &Line, kind: &Kind, longest: usize) -> Result<Row, TextError> {
+    let row = Row::new(line.text.clone(), line.number, TABS);
+    check_lengths(path, &row, kind, longest)?;
+    Ok(row)
+}
+
+/// The source in a line that comes alone, from a terminal or a pipe: its columns are apart by tabs, and mean what they mean to [`Table::sources`].
+pub fn source_of(path: &Path, line: &Line, with_features: bool, longest: usize) -> Result<SourceText, TextError> {
+    source(path, &alone(path, line, if with_features { &SOURCES } else { &TWO }, longest)?, TABS, with_features)
+}
+
+/// The text in a line that comes alone; see [`Table::texts`].
+pub fn text_of(path: &Path, line: &Line, longest: usize) -> Result<InputText, TextError> {
+    let row = alone(path, line, &LABELLED, longest)?;
+    Ok(InputText { text: row.fields[0].text.clone(), label: row.fields.get(1).map(|f| f.text.trim().to_string()), line: row.line })
+}
+
+/// The question and the answer in a line that comes alone; see [`Table::candidates`].
+pub fn candidate_of(path: &Path, line: &Line, id_column: bool, longest: usize) -> Result<Question, TextError> {
+    candidate(path, &alone(path, line, if id_column { &WITH_ID } else { &QUESTIONS }, longest)?, TABS, id_column)
 }
 
 fn source(path: &Path, row: &Row, shape: Shape, with_features: bool) -> Result<SourceText, TextError> {

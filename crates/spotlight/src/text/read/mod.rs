@@ -14,7 +14,8 @@
 //! header, another separator. Nothing is skipped silently: blank lines (but those at the end) and texts longer than a limit come back as [`Note`]s beside the
 //! examples. The plain functions [`pairs`], [`labelled`], [`questions`] and [`bags`] read the usual layout and take even those for errors.
 //!
-//! Lines to be answered are read by [`Table::sources`], [`Table::texts`] and [`Table::candidates`], each a result of its own, where an empty line is an empty text.
+//! Lines to be answered are read by [`Table::sources`], [`Table::texts`] and [`Table::candidates`], each a result of its own, where an empty line is an empty
+//! text; a line that comes alone by [`source_of`], [`text_of`] and [`candidate_of`].
 
 mod bags;
 mod columns;
@@ -29,6 +30,6 @@ mod table;
 pub use bags::{Bag, BagColumns, bags};
 pub use examples::{Examples, Note};
 pub use format::{Header, TableFormat};
-pub use inputs::{InputText, SourceText, source_of};
+pub use inputs::{InputText, SourceText, candidate_of, source_of, text_of};
 pub use split::{RARE, RareLabel, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
 pub use table::{Labelled, Pair, Question, Table, ThirdColumn, labelled, pairs, question_groups, questions};

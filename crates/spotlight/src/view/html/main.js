@@ -32,6 +32,8 @@ function pictureView(index) {
     add(make("h3", {}, "answer"), textView(source(picture.answer.heads)));
     const rows = shown.byRow ? shown.output.map(() => 1) : shown.outputEven;
     if (picture.cross) add(make("h3", {}, "what each word of the question looks at in the answer"), matrixView(shown, [{ name: "", weights: picture.cross }], evens(rows), null));
+  } else if (picture.kind === "stack") {
+    add(stackView(picture, shown));
   } else {
     add(bagView(picture, shown.output, shown.outputEven));
   }

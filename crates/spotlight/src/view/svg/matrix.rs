@@ -2,6 +2,7 @@
 
 use super::cells;
 use super::pen::{Fragment, Style, flow, text_width};
+use super::stack;
 use super::{Look, MARGIN, WIDEST, caption, note_evenness};
 use crate::view::label::{self, Label};
 use crate::view::page::SCORE_OF_ANSWER;
@@ -54,17 +55,23 @@ pub(super) fn draw(matrix: &Matrix, look: Look) -> Fragment {
 }
 
 fn heading(matrix: &Matrix) -> Fragment {
-    // Each side may take what the other leaves, and half in any case.
-    let input = label::shorten_text(&matrix.input, LONGEST_TITLE);
-    let text = label::shorten_text(&matrix.text, (LONGEST_TITLE - input.width).max(LONGEST_TITLE / 2));
-    let input = label::shorten_text(&matrix.input, LONGEST_TITLE - text.width);
-    let mut heading = Fragment::default();
-    heading.text(0.0, TITLE, TITLE, Style::Ink, &format!("{} → {}", input.text, text.text));
-    heading.grow(text_width(input.width + text.width + 3, TITLE), TITLE + 4.0);
+    let mut heading = titled(&matrix.input, &matrix.text);
     if let Some(score) = matrix.score {
         heading.text(0.0, TITLE + 19.0, 12.0, Style::Soft, &format!("score {score:.4}: {SCORE_OF_ANSWER}"));
         heading.grow(text_width(SCORE_OF_ANSWER.len() + 15, 12.0), TITLE + 23.0);
     }
+    heading
+}
+
+/// What was read and what was written.
+pub(super) fn titled(whole_input: &str, whole_text: &str) -> Fragment {
+    // Each side may take what the other leaves, and half in any case.
+    let input = label::shorten_text(whole_input, LONGEST_TITLE);
+    let text = label::shorten_text(whole_text, (LONGEST_TITLE - input.width).max(LONGEST_TITLE / 2));
+    let input = label::shorten_text(whole_input, LONGEST_TITLE - text.width);
+    let mut heading = Fragment::default();
+    heading.text(0.0, TITLE, TITLE, Style::Ink, &format!("{} → {}", input.text, text.text));
+    heading.grow(text_width(input.width + text.width + 3, TITLE), TITLE + 4.0);
     heading
 }
 
@@ -143,15 +150,16 @@ impl Grid<'_> {
     fn runs(&self, left: f64, top: f64, width: f64, height: f64) -> String {
         let Look { scale, colours } = self.look;
         let leftward = self.leftward();
-        let step = |(y, row): (usize, &Vec<f32>)| -> Vec<usize> {
-            let mut steps: Vec<usize> = row.iter().enumerate().map(|(x, &weight)| scale.step(self.evens.portion(y, x, weight))).collect();
+        let step = |(y, row): (usize, &Vec<f32>)| -> Vec<Option<usize>> {
+            let seen = |x: usize, weight: f32| (!weight.is_nan()).then(|| scale.step(self.evens.portion(y, x, weight)));
+            let mut steps: Vec<Option<usize>> = row.iter().enumerate().map(|(x, &weight)| seen(x, weight)).collect();
             if leftward {
                 steps.reverse();
             }
             steps
         };
-        let steps: Vec<Vec<usize>> = self.weights.iter().enumerate().map(step).collect();
-        cells::runs(&steps, left, top, width, height, |step| colours.stroke(scale.ramp(), step))
+        let steps: Vec<Vec<Option<usize>>> = self.weights.iter().enumerate().map(step).collect();
+        cells::runs(&steps, left, top, width, height, |step| stack::stroke(colours, scale, step))
     }
 
     /// Whether the columns run from right to left, as their text does.
@@ -246,10 +254,15 @@ impl Grid<'_> {
             for (x, &weight) in row.iter().enumerate() {
                 let (px, py) = (left + cell * self.place(x), top + cell * y as f64);
                 let tone = scale.tone(self.evens.portion(y, x, weight), Figures::of_matrix(scale));
-                let tooltip = format!("{} ← {}: {weight}", output[y], source[x]);
-                grid.rect((px, py, cell - gap, cell - gap), radius, &colours.fill_tone(&tone), &tooltip);
+                // What is not a number was hidden.
+                let (said, fill) = match weight.is_nan() {
+                    true => ("hidden".to_string(), format!("fill=\"{}\"", stack::MASK.hex())),
+                    false => (weight.to_string(), colours.fill_tone(&tone)),
+                };
+                let tooltip = format!("{} ← {}: {said}", output[y], source[x]);
+                grid.rect((px, py, cell - gap, cell - gap), radius, &fill, &tooltip);
                 // Numbers where there is room; zeros say nothing that their colour does not.
-                if cell >= 28.0 && !tone.silent {
+                if cell >= 28.0 && !tone.silent && !weight.is_nan() {
                     grid.text_on(px + (cell - gap) / 2.0, py + cell / 2.0 + 3.0, 9.5, &colours.ink(&tone), &tone.number);
                 }
             }

@@ -11,10 +11,11 @@ pub(super) mod colours;
 mod matrix;
 pub(super) mod pen;
 mod shaded;
+mod stack;
 
 use super::picture::Part;
 use super::scale::{self, Scale};
-use super::{CAVEAT, End, Page, Picture, Weights};
+use super::{CAVEAT, End, Masked, Page, Picture, Weights};
 use colours::Colours;
 use pen::{Fragment, Style};
 use serde::Serialize;
@@ -43,6 +44,7 @@ pub(super) fn draw_noting(page: &Page, notes: &[String]) -> String {
             Picture::Shaded(shaded) => shaded::draw(shaded, texts),
             Picture::Match(matched) => shaded::draw_match(matched, texts, matrices),
             Picture::Bag(bag) => bag::draw(bag, texts),
+            Picture::Stack(stack) => stack::draw(stack, matrices),
         };
         drawing.below(part, if numbers.is_empty() { 0.0 } else { 2.0 * MARGIN });
         numbers.push(Numbers::of(picture));
@@ -135,6 +137,9 @@ enum Numbers<'a> {
         weights: &'a [f32],
         probabilities: Vec<f32>,
     },
+    Stack {
+        layers: Vec<Vec<&'a Masked>>,
+    },
 }
 
 impl Numbers<'_> {
@@ -147,6 +152,10 @@ impl Numbers<'_> {
                 Numbers::Match { question: &it.question.heads, answer: &it.answer.heads, cross: &it.cross, score: it.score }
             }
             Picture::Bag(it) => Numbers::Bag { weights: &it.weights, probabilities: values(&it.probabilities) },
+            Picture::Stack(it) => {
+                let layers = it.layers.iter().map(|layer| layer.panels.iter().map(|panel| &panel.weights).collect()).collect();
+                Numbers::Stack { layers }
+            }
         }
     }
 }

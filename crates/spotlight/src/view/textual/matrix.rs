@@ -1,10 +1,11 @@
 //! A matrix of characters: source units across the top, output units down the side, cut into panels where it is too wide.
 
 use super::block::{Block, Line, flow};
+use super::stack::cells;
 use super::{Label, Paint, evenness, wrap};
 use crate::view::page::SCORE_OF_ANSWER;
 use crate::view::picture::{Evens, Matrix};
-use crate::view::scale::{Figures, Scale, Tone};
+use crate::view::scale::{Portion, Scale};
 use std::ops::Range;
 
 const LONGEST_ROW_LABEL: usize = 16;
@@ -12,7 +13,7 @@ const LONGEST_COLUMN_LABEL: usize = 12;
 
 pub(super) fn draw(matrix: &Matrix, scale: Scale, paint: &dyn Paint, width: usize) -> Vec<Line> {
     let matrix = &matrix.with_end_row();
-    let mut lines = vec![heading(matrix, paint, width)];
+    let mut lines = vec![titled(&matrix.input, &matrix.text, paint, width)];
     if let Some(score) = matrix.score {
         let says = format!("score {score:.4}: {SCORE_OF_ANSWER}");
         lines.extend(wrap(&says, width).iter().map(|line| Line::new(&paint.dim(line), 0)));
@@ -42,13 +43,15 @@ pub(super) fn draw(matrix: &Matrix, scale: Scale, paint: &dyn Paint, width: usiz
     lines
 }
 
-fn heading(matrix: &Matrix, paint: &dyn Paint, width: usize) -> Line {
+/// What was read and what was written.
+pub(super) fn titled(input: &str, text: &str, paint: &dyn Paint, width: usize) -> Line {
+    let (whole_input, whole_text) = (input, text);
     let arrow = paint.arrow();
     let room = width.saturating_sub(arrow.chars().count() + 2);
     // Each side may take what the other leaves, and half in any case.
-    let input = paint.text(&matrix.input, room);
-    let text = paint.text(&matrix.text, room.saturating_sub(input.width).max(room / 2));
-    let input = paint.text(&matrix.input, room - text.width);
+    let input = paint.text(whole_input, room);
+    let text = paint.text(whole_text, room.saturating_sub(input.width).max(room / 2));
+    let input = paint.text(whole_input, room - text.width);
     let line = format!("{} {arrow} {}", input.text, text.text);
     Line::new(&paint.strong(&line), input.width + text.width + 2 + arrow.chars().count())
 }
@@ -134,8 +137,8 @@ impl Grid<'_> {
         }
         for (index, (label, weights)) in rows.iter().zip(self.weights).enumerate() {
             let name = Line::default().pad(left - 1 - label.width).then(&label.text, label.width);
-            let cell = |column: usize| self.scale.tone(self.evens.portion(index, column, weights[column]), Figures::of_matrix(self.scale));
-            let cells = paint.cells(&range.clone().map(cell).collect::<Vec<Tone>>(), widths);
+            let portions: Vec<Portion> = range.clone().map(|column| self.evens.portion(index, column, weights[column])).collect();
+            let cells = cells(paint, self.scale, &portions, widths);
             let mut line = name.then(" ", 1).then(edge, edge_width).then(&cells, total).then(edge, edge_width);
             if let Some(probability) = self.probabilities.and_then(|each| each.get(index)) {
                 line = line.then(&paint.dim(&format!(" {probability:.2}")), 5);

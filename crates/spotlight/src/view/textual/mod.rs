@@ -7,6 +7,7 @@ mod bag;
 mod block;
 mod matrix;
 mod shaded;
+mod stack;
 
 use super::label::Label;
 use super::picture::Part;
@@ -81,6 +82,7 @@ pub(super) fn draw(page: &Page, paint: &dyn Paint, width: usize) -> String {
             Picture::Shaded(shaded) => shaded::draw(shaded, page.scale_of(Part::Text), paint, width),
             Picture::Match(matched) => shaded::draw_match(matched, page, paint, width),
             Picture::Bag(bag) => bag::draw(bag, page.scale_of(Part::Text), paint, width),
+            Picture::Stack(stack) => stack::draw(stack, page.scale_of(Part::Matrix), paint, width),
         });
         lines.push(Line::default());
     }

@@ -16,6 +16,7 @@ use spotlight_kernels::Float;
 use super::units::EvidenceText;
 use crate::Result;
 use crate::axis::Axis;
+use crate::model::head::LabelCounts;
 use crate::model::linear::{Linear, Sparse};
 use crate::params::{Init, ParamId, Params};
 use crate::tape::{Bags, Tape, Var};
@@ -73,20 +74,28 @@ impl EvidenceNet {
         }
     }
 
-    /// Learns what needs no gradient descent: logistic regression over the texts' TF-IDF vectors. `counts` are the texts of each label.
-    pub fn begin(&self, params: &mut Params<f32>, idf: &[f32], texts: &[EvidenceText], answers: &[u32], counts: &[usize]) {
+    /// Learns what needs no gradient descent: logistic regression over the texts' TF-IDF vectors. `counts` are the texts of each label, `weights` how much one counts.
+    pub fn begin(
+        &self,
+        params: &mut Params<f32>,
+        idf: &[f32],
+        texts: &[EvidenceText],
+        answers: &[u32],
+        counts: &LabelCounts,
+        weights: &[f64],
+    ) {
         let vectors: Vec<Sparse> = texts.iter().map(|text| text.vector().collect()).collect();
-        let linear = Linear::learn(&vectors, answers, idf.len(), self.labels, STRENGTH);
+        let linear = Linear::learn(&vectors, answers, idf.len(), weights, STRENGTH);
         params.get_mut(self.idf).copy_from_slice(idf);
         params.get_mut(self.linear).copy_from_slice(&linear.weights);
         params.get_mut(self.linear_bias).copy_from_slice(&linear.bias);
-        self.begin_at_shares(params, counts);
+        self.begin_at_shares(params, counts, weights);
     }
 
     /// Lets the bias begin at the centred logarithms of the labels' shares.
-    fn begin_at_shares(&self, params: &mut Params<f32>, counts: &[usize]) {
-        let total: usize = counts.iter().sum();
-        let logs: Vec<f64> = counts.iter().map(|&n| ((n as f64 + 1.0) / total.max(1) as f64).ln()).collect();
+    fn begin_at_shares(&self, params: &mut Params<f32>, counts: &LabelCounts, weights: &[f64]) {
+        let total = counts.counts.iter().sum::<usize>().max(1) as f64;
+        let logs: Vec<f64> = counts.counts.iter().zip(weights).map(|(&n, w)| ((n as f64 + 1.0) * w / total).ln()).collect();
         let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
         for (bias, log) in params.get_mut(self.bias).iter_mut().zip(logs) {
             *bias = ((log - mean) / BIAS_RATE) as f32;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::text::Line;
-use crate::text::read::{Header, source_of};
+use crate::text::read::{Header, candidate_of, source_of, text_of};
 
 fn file(contents: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -93,7 +93,7 @@ fn rows_of_a_question_stand_together_or_share_an_id() {
 fn input_for_prediction_is_a_source_or_a_whole_row() {
     let source_of = |text: &str, with_features| {
         let line = Line { text: text.into(), number: 7 };
-        source_of(Path::new("-"), &line, with_features).map(|source| (source.source, source.features)).map_err(|error| error.to_string())
+        source_of(Path::new("-"), &line, with_features, 8).map(|source| (source.source, source.features)).map_err(|error| error.to_string())
     };
     let some = |source: &str, features: Option<&str>| Ok((source.to_owned(), features.map(str::to_owned)));
     assert_eq!(source_of("a", false), some("a", None));
@@ -104,6 +104,28 @@ fn input_for_prediction_is_a_source_or_a_whole_row() {
     assert_eq!(source_of("a\tb\tN", true), some("a", Some("N")));
     assert!(source_of("a", true).unwrap_err().starts_with("-:7: expected 2 tab-separated column(s): source, features; found 1"));
     assert!(source_of("a\tb\tN", false).unwrap_err().starts_with("-:7: expected 1 tab-separated column(s): source; found 3"));
+    assert!(source_of("a\tabcdefghi", false).unwrap_err().starts_with("-:7:3: the target has 9 characters, more than data.longest = 8"));
+}
+
+/// A line that comes alone is read as the same line of a file.
+#[test]
+fn lines_are_read_like_files() {
+    let format = TableFormat { longest: 8, ..TableFormat::default() };
+    for text in ["a\tb", "", "a", "a\tb\tc", "a\tb\tc\td", "abcdefghi\tb", "a\tabcdefghi", " a \t b "] {
+        let (line, path) = (Line { text: text.into(), number: 1 }, Path::new("-"));
+        let file = || Table::new(text.as_bytes(), "-", &format);
+        let told = |error: TextError| error.to_string();
+        // An empty file has no line.
+        if !text.is_empty() {
+            for flag in [false, true] {
+                let first = file().sources(flag).unwrap().next().unwrap().map_err(told);
+                assert_eq!(source_of(path, &line, flag, 8).map_err(told), first, "{text:?}");
+                let first = file().candidates(flag).unwrap().next().unwrap().map_err(told);
+                assert_eq!(candidate_of(path, &line, flag, 8).map_err(told), first, "{text:?}");
+            }
+            assert_eq!(text_of(path, &line, 8).map_err(told), file().texts().unwrap().next().unwrap().map_err(told), "{text:?}");
+        }
+    }
 }
 
 fn format(separator: &str, header: Header, columns: &str) -> TableFormat {

@@ -1,0 +1,34 @@
+//! `spotlight ensemble`
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use spotlight::model::ensemble::gather;
+
+use crate::output::say;
+
+/// Join models to one that answers with the mean of what they say.
+///
+/// The models are copied. predict, eval and look take the folder like any model's.
+#[derive(Args)]
+pub struct Ensemble {
+    /// Models' folders
+    #[arg(required = true, num_args = 2..)]
+    models: Vec<PathBuf>,
+    /// Folder for the ensemble
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+    /// Replace a model that is in the folder; files that are not a model's stay
+    #[arg(long)]
+    force: bool,
+}
+
+impl Ensemble {
+    /// Runs the command.
+    pub fn run(&self) -> Result<()> {
+        let models: Vec<&Path> = self.models.iter().map(PathBuf::as_path).collect();
+        gather(&models, &self.out, self.force)?;
+        say(format_args!("ensemble    {}, {} models", self.out.display(), models.len()))
+    }
+}

@@ -1,0 +1,33 @@
+// Two models side by side on the same text, and the difference of their weights.
+
+import { h } from './dom.js';
+import { matrix } from './matrix.js';
+import * as reads from './reads.js';
+import { state } from './state.js';
+import { predict } from './transport.js';
+import { align, compare } from './words.js';
+
+export async function load(one, two, text) {
+  if (one.task !== 'seq2seq') return { one: await reads.load(one, text, 'beside 1'), two: await reads.load(two, text, 'beside 2') };
+  const options = { beam: state.beam };
+  const [[a], [b]] = await Promise.all([predict(one.name, [text], { options }, 'beside 1'), predict(two.name, [text], { options }, 'beside 2')]);
+  return { one: a, two: b };
+}
+
+export function show({ one, two }, names) {
+  if (Array.isArray(one)) {
+    return [h('div', { class: 'panels' }, [one, two].map((answers, i) => h('section', {}, h('h2', { class: 'name' }, names[i]), reads.show(answers)))), one[0] && two[0] && one.length === 1 && compare(one[0], two[0])];
+  }
+  const side = (answer, i) => {
+    const best = answer.hypotheses[0];
+    return h('section', {}, h('h2', { class: 'name' }, names[i]), h('p', { class: 'answer' }, best?.text || '(nothing)'), h('p', { class: 'row' }, best ? `log-probability ${best.log_prob.toFixed(3)}` : ''),
+      best?.attention.length > 0 && h('div', { class: 'wide' }, matrix(answer.source_tokens, best.tokens, best.attention)));
+  };
+  const [a, b] = [one.hypotheses[0], two.hypotheses[0]];
+  const same = a && b && one.source_tokens.join('\0') === two.source_tokens.join('\0');
+  const rows = same ? align(a.tokens, b.tokens) : [];
+  return [h('div', { class: 'panels' }, side(one, 0), side(two, 1)),
+    rows.length > 0 && a.attention.length > 0 && b.attention.length > 0 ? [h('h2', {}, `Difference: ${names[1]} less ${names[0]}`), h('div', { class: 'wide difference' },
+      matrix(one.source_tokens, rows.map(([i]) => a.tokens[i]), rows.map(([i, k]) => b.attention[k].map((w, j) => w - a.attention[i][j])), { signed: true, label: 'difference of weights' }))]
+      : h('p', {}, 'The two do not read the same units, or write none in common: there is no difference to draw.')];
+}

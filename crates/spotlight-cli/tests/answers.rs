@@ -1,0 +1,234 @@
+//! Answers that are constrained, forced, listed or left out.
+
+use serde_json::Value;
+
+use crate::common::{Place, err, feed, out, run, train};
+
+/// Few short words would be taken for symbols.
+const CHARS: [&str; 4] = ["--set", "source.units=chars", "--set", "target.units=chars"];
+
+fn json(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_transducer_writes_what_it_is_allowed_to() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 300);
+    train(&place, &data, &CHARS);
+    let predict = |extra: &[&str]| {
+        let output = feed(&place, &[&["predict", "model", "--json"], extra].concat(), b"abc\ndef\nab\n");
+        assert!(output.status.success(), "{extra:?}: {}", err(&output));
+        json(&out(&output))
+    };
+    let text = |answer: &Value| answer["hypotheses"][0]["text"].as_str().unwrap().to_string();
+    assert!(predict(&["--prefix", "fe"]).iter().all(|answer| text(answer).starts_with("fe")));
+    assert!(predict(&["--min-length", "9"]).iter().all(|answer| text(answer).chars().count() >= 9));
+
+    place.write("words.txt", "fed\nba\nnot of these units: ÿ\n");
+    assert!(predict(&["--lexicon", "words.txt", "--beam", "3"]).iter().all(|answer| ["fed", "ba"].contains(&text(answer).as_str())));
+
+    // What was found by itself is worth as much when it is forced.
+    let found = predict(&["--beam", "2"]);
+    place.write("targets.txt", found.iter().map(|answer| text(answer) + "\n").collect::<String>());
+    for (forced, found) in predict(&["--force", "targets.txt"]).iter().zip(&found) {
+        assert_eq!(text(forced), text(found));
+        let log_prob = |answer: &Value| answer["hypotheses"][0]["log_prob"].as_f64().unwrap();
+        assert!((log_prob(forced) - log_prob(found)).abs() < 1e-4);
+        assert_eq!(forced["hypotheses"][0]["attention"].as_array().unwrap().len(), text(forced).chars().count());
+    }
+    for answer in predict(&["--n-best", "4"]) {
+        let shares: f64 = answer["hypotheses"].as_array().unwrap().iter().map(|h| h["share"].as_f64().unwrap()).sum();
+        assert!((shares - 1.0).abs() < 1e-9);
+    }
+
+    place.write("short.txt", "cba\n");
+    place.write("strange.txt", "ÿ\n");
+    for (arguments, part) in [
+        (&["--force", "short.txt"][..], "one for each source"),
+        (&["--lexicon", "strange.txt"], "no answer that the model can write"),
+        (&["--prefix", "ÿ"], "units that the model can write"),
+        (&["--force", "short.txt", "--beam", "2"], "cannot be used with"),
+    ] {
+        let output = feed(&place, &[&["predict", "model"], arguments].concat(), b"abc\ndef\n");
+        assert!(!output.status.success() && err(&output).contains(part), "{arguments:?}: {}", err(&output));
+    }
+}
+
+#[test]
+fn a_model_says_how_sure_it_is_and_leaves_out_what_it_is_not_sure_of() {
+    let place = Place::new();
+    // Two words that decide, and texts that say nothing.
+    let line = |i: usize| match i % 3 {
+        0 => format!("a fine day{i}\tgood\n"),
+        1 => format!("a dull day{i}\tbad\n"),
+        _ => format!("a day{i}\t{}\n", ["good", "bad"][i % 2]),
+    };
+    place.write("texts.tsv", (0..300).map(line).collect::<String>());
+    let output = run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "model"]);
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(place.path("model/calibration.toml").exists());
+    assert!(std::fs::read_to_string(place.path("model/files.json")).unwrap().contains("calibration.toml"));
+
+    let asked = b"a fine thing\nzzz qqq\na dull thing\n";
+    let both = feed(&place, &["predict", "model", "--n-best", "2"], asked);
+    assert_eq!(out(&both).lines().count(), 6, "{}", out(&both));
+    assert!(out(&both).starts_with("1\tgood\t"), "{}", out(&both));
+
+    let sure = feed(&place, &["predict", "model", "--abstain", "0.8"], asked);
+    let lines: Vec<String> = out(&sure).lines().map(str::to_string).collect();
+    assert!(lines[0].starts_with("good") && lines[1].is_empty() && lines[2].starts_with("bad"), "{lines:?}");
+    assert!(err(&sure).contains("1 of 3 lines left empty"), "{}", err(&sure));
+    let sure = feed(&place, &["predict", "model", "--abstain", "0.8", "--json"], asked);
+    assert_eq!(json(&out(&sure))[1]["abstained"], true);
+
+    let eval = run(&place, &["eval", "model", "texts.tsv", "--json"]);
+    let report = &json(&out(&eval))[0];
+    for key in
+        ["calibration_error,_uncalibrated", "calibration_error", "accuracy_at_50_percent_answered", "accuracy_at_95_percent_answered"]
+    {
+        assert!(report[key].as_f64().is_some_and(|x| (0.0..=1.0).contains(&x)), "{key}: {report}");
+    }
+    assert!(report["accuracy_at_50_percent_answered"].as_f64() >= report["accuracy"].as_f64());
+
+    for (arguments, part) in [
+        (&["--abstain", "2"][..], "from 0 to 1"),
+        (&["--beam", "3"], "--beam goes with seq2seq models"),
+        (&["--prefix", "x"], "--prefix goes with seq2seq models"),
+    ] {
+        let output = feed(&place, &[&["predict", "model"], arguments].concat(), asked);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(err(&output).contains(part), "{}", err(&output));
+    }
+}
+
+#[test]
+fn seeds_make_an_ensemble_that_answers_with_the_mean() {
+    let place = Place::new();
+    let line = |i: usize| format!("{} day{}\t{}\n", ["fine", "dull"][i % 2], i % 7, ["good", "bad"][i % 2]);
+    place.write("texts.tsv", (0..120).map(line).collect::<String>());
+    let trained = run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "all", "--seeds", "3", "--seed", "5"]);
+    assert!(trained.status.success(), "{}", err(&trained));
+    assert!(out(&trained).contains("(n = 3)"), "{}", out(&trained));
+    // The members are the models that each seed gives alone, whatever stands beside them.
+    let alone = run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "six", "--seed", "6"]);
+    assert!(alone.status.success(), "{}", err(&alone));
+    let weights = |name: &str| std::fs::read(place.path(name).join("model.safetensors")).unwrap();
+    assert!(weights("six") == weights("all/member-2") && weights("six") != weights("all/member-1"));
+
+    let probability = |model: &str| {
+        let output = feed(&place, &["predict", model, "--json"], b"a fine evening\n");
+        assert!(output.status.success(), "{}", err(&output));
+        let answer = json(&out(&output)).remove(0);
+        (answer["probabilities"]["good"].as_f64().unwrap(), answer["attention"].clone())
+    };
+    // Without their calibration, the members say what they are averaged from.
+    for member in ["all/member-1", "all/member-2"] {
+        std::fs::remove_file(place.path(member).join("calibration.toml")).ok();
+        std::fs::remove_file(place.path(member).join("files.json")).unwrap();
+    }
+    let joined = run(&place, &["ensemble", "all/member-1", "all/member-2", "-o", "both"]);
+    assert!(joined.status.success(), "{}", err(&joined));
+    let ((one, _), (two, _), (both, heads)) = (probability("all/member-1"), probability("all/member-2"), probability("both"));
+    assert!((both - (one + two) / 2.0).abs() < 1e-6, "{one} {two} {both}");
+    assert_eq!(heads.as_array().unwrap().len(), 2);
+    assert!(run(&place, &["eval", "all", "texts.tsv"]).status.success());
+
+    // What does not go together is refused, and leaves nothing.
+    place.write("others.tsv", (0..60).map(|i| format!("{} x{i}\t{}\n", ["fine", "dull"][i % 2], ["yes", "no"][i % 2])).collect::<String>());
+    assert!(run(&place, &["train", "--task", "classify", "--train", "others.tsv", "--out", "others"]).status.success());
+    let refused = run(&place, &["ensemble", "six", "others", "-o", "wrong"]);
+    assert!(!refused.status.success() && err(&refused).contains("different labels"), "{}", err(&refused));
+    assert!(!place.path("wrong").exists());
+    let refused = run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "all"]);
+    assert!(!refused.status.success() && err(&refused).contains("already holds several models"), "{}", err(&refused));
+}
+
+#[test]
+fn transducers_write_one_answer_together() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 200);
+    train(&place, &data, &[&CHARS[..], &["--seeds", "2"]].concat());
+    let answer = |model: &str| json(&out(&feed(&place, &["predict", model, "--json", "--force", "forced.txt"], b"abc\n"))).remove(0);
+    place.write("forced.txt", "cba\n");
+    let first = |answer: &Value| answer["hypotheses"][0]["probabilities"][0].as_f64().unwrap();
+    let (one, two, both) = (answer("model/member-1"), answer("model/member-2"), answer("model"));
+    assert!((first(&both) - (first(&one) + first(&two)) / 2.0).abs() < 1e-6);
+    assert_eq!(both["hypotheses"][0]["heads"].as_array().unwrap().len(), 2);
+    let drawn = run(&place, &["look", "model", "abc"]);
+    assert!(drawn.status.success(), "{}", err(&drawn));
+}
+
+#[test]
+fn a_model_goes_on_with_new_examples_and_new_units() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 120);
+    let old = train(&place, &data, &CHARS);
+    place.write("new.tsv", (0..60).map(|i| format!("x{}\t{}x\n", "ab".repeat(1 + i % 3), "ba".repeat(1 + i % 3))).collect::<String>());
+    let before = std::fs::read(old.join("model.safetensors")).unwrap();
+    let more = |extra: &[&str]| run(&place, &[&["train", "--from", "model", "--train", "new.tsv"], extra].concat());
+
+    // With a rate of nearly nothing, what was learnt is what there is; "x" is the one unit that is new on both sides.
+    let still = more(&["--out", "still", "--set", "train.rate=1e-30", "--set", "train.epochs=1"]);
+    assert!(still.status.success(), "{}", err(&still));
+    assert!(err(&still).contains("goes on from the weights in"), "{}", err(&still));
+    let answers = |model: &str| json(&out(&feed(&place, &["predict", model, "--json", "--beam", "1"], b"abc\nfa\n")));
+    let (was, is) = (answers("model"), answers("still"));
+    let units = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+    assert_eq!(units("still/source.txt"), units("model/source.txt") + "x\n");
+    for (was, is) in was.iter().zip(&is) {
+        let first = |answer: &Value| answer["hypotheses"][0]["attention"][0].clone();
+        assert_eq!(first(was), first(is));
+    }
+    // It learns, keeps the old model as it was, and mixes old rows in.
+    let learnt = more(&["--out", "learnt", "--mix", "0.5", "--set", "train.epochs=2"]);
+    assert!(learnt.status.success(), "{}", err(&learnt));
+    assert!(err(&learnt).contains("examples in") && err(&learnt).contains("are learnt again"), "{}", err(&learnt));
+    assert!(std::fs::read(old.join("model.safetensors")).unwrap() == before);
+    // More epochs of the same.
+    let longer = run(&place, &["train", "--from", "model", "--out", "longer", "--set", "train.epochs=1"]);
+    assert!(longer.status.success(), "{}", err(&longer));
+
+    let wider = more(&["--out", "wider", "--set", "model.hidden=20"]);
+    assert!(wider.status.code() == Some(2) && err(&wider).contains("train.from"), "{}", err(&wider));
+    assert!(!place.path("wider").exists());
+}
+
+#[test]
+fn a_classifier_goes_on_with_a_new_label() {
+    let place = Place::new();
+    let rows = |words: &[(&str, &str)]| {
+        (0..90).map(|i| format!("{} day{}\t{}\n", words[i % words.len()].0, i % 9, words[i % words.len()].1)).collect::<String>()
+    };
+    place.write("old.tsv", rows(&[("fine", "good"), ("dull", "bad")]));
+    place.write("new.tsv", rows(&[("odd", "strange"), ("fine", "good")]));
+    for form in ["evidence", "pooled"] {
+        let set = format!("model.form={form}");
+        let small: &[&str] = if form == "pooled" {
+            &[
+                "--set",
+                "model.hidden=8",
+                "--set",
+                "model.embedding=8",
+                "--set",
+                "train.batch=100",
+                "--set",
+                "train.epochs=60",
+                "--set",
+                "train.rate=0.01",
+                "--set",
+                "train.patience=0",
+            ]
+        } else {
+            &[]
+        };
+        let trained = run(&place, &[&["train", "--task", "classify", "--train", "old.tsv", "--out", form, "--set", &set], small].concat());
+        assert!(trained.status.success(), "{}", err(&trained));
+        let next = format!("{form}-more");
+        let more = run(&place, &["train", "--from", form, "--train", "new.tsv", "--mix", "1", "--out", &next]);
+        assert!(more.status.success(), "{}", err(&more));
+        let answers = out(&feed(&place, &["predict", &next], b"fine day3\ndull day4\nodd day5\n"));
+        let labels: Vec<&str> = answers.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        assert_eq!(labels, ["good", "bad", "strange"], "{form}");
+    }
+}

@@ -1,0 +1,141 @@
+//! What is said of a training: quietly, in the log, and afterwards.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::common::{Place, command, err, out, run, train};
+
+fn log(place: &Place) -> Vec<String> {
+    let text = std::fs::read_to_string(place.path("model/log.txt")).unwrap();
+    let line = |line: &str| {
+        let (time, said) = line.split_once("  ").unwrap();
+        assert!(time.len() == 20 && time.ends_with('Z'), "{line}");
+        said.to_string()
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn quiet_is_quiet_and_the_log_has_it_all() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 60);
+    let (mut loud, mut quiet) = (Vec::new(), Vec::new());
+    for (name, extra, said) in [("loud", &[][..], &mut loud), ("model", &["--quiet"], &mut quiet)] {
+        let base = [
+            "train",
+            "--task",
+            "seq2seq",
+            "--train",
+            data.to_str().unwrap(),
+            "--out",
+            name,
+            "--set",
+            "train.epochs=2",
+            "--set",
+            "model.hidden=8",
+        ];
+        let output = run(&place, &[&base[..], extra].concat());
+        assert!(output.status.success(), "{}", err(&output));
+        assert!(out(&output).starts_with("model       "), "results are results: {}", out(&output));
+        *said = err(&output).lines().map(str::to_string).collect();
+    }
+    assert_eq!(quiet, Vec::<String>::new());
+    assert!(loud.iter().any(|line| line.starts_with("epoch   step   train")), "{loud:?}");
+    // Times, and the name of the folder, are another matter.
+    let told = |lines: &[String]| -> Vec<String> {
+        let kept = lines.iter().filter(|line| !line.contains(" parameters; settings in "));
+        kept.map(|line| line.split_whitespace().take(6).collect::<Vec<_>>().join(" ")).collect()
+    };
+    let logged = log(&place);
+    assert_eq!(logged[0], format!("begun by spotlight {}", env!("CARGO_PKG_VERSION")));
+    assert_eq!(told(&logged[1..])[..told(&loud).len()], told(&loud));
+    assert!(logged.iter().any(|line| line.starts_with("dev accuracy")) && logged.last().unwrap().starts_with("size "), "{logged:?}");
+    // A log is no part of the model: who writes into it breaks nothing.
+    std::fs::write(place.path("model/log.txt"), "gone").unwrap();
+    assert!(run(&place, &["info", "model"]).status.success());
+}
+
+#[test]
+fn a_warning_is_heard_in_silence() {
+    let place = Place::new();
+    let line = |i: usize| format!("w{} is {}\t{}\n", i % 7, ["great", "dull"][i % 2], if i == 3 { "rare" } else { ["good", "bad"][i % 2] });
+    place.write("texts.tsv", (0..40).map(line).collect::<String>());
+    let output = run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "model", "--quiet"]);
+    assert!(output.status.success(), "{}", err(&output));
+    let said = err(&output);
+    assert!(said.starts_with("warning: ") && said.contains("rare") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn a_run_is_resumed_from_anywhere_and_its_log_goes_on() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 400);
+    let arguments = |out: &'static str| {
+        let mut arguments = vec!["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", out];
+        for setting in ["model.embedding=12", "model.hidden=24", "train.epochs=60", "train.every=2", "train.patience=0", "train.batch=150"]
+        {
+            arguments.extend(["--set", setting]);
+        }
+        arguments
+    };
+    assert!(run(&place, &arguments("whole")).status.success());
+    let child =
+        command(&place, &arguments("model")).stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    while !place.path("model").join("config.toml").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(143));
+    assert!(log(&place).last().unwrap().contains("go on with: spotlight train --resume"), "{:?}", log(&place));
+
+    // The data are where they were, the command is run elsewhere.
+    let elsewhere = place.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let resume =
+        |from: &std::path::Path, out: &str| command(&place, &["train", "--resume", "--out", out]).current_dir(from).output().unwrap();
+    std::fs::rename(place.path("pairs.tsv"), place.path("hidden.tsv")).unwrap();
+    let lost = resume(&elsewhere, "../model");
+    assert_eq!(lost.status.code(), Some(1));
+    assert!(err(&lost).contains("cannot go on without pairs.tsv") && err(&lost).contains("where the run began"), "{}", err(&lost));
+    std::fs::rename(place.path("hidden.tsv"), place.path("pairs.tsv")).unwrap();
+    let output = resume(&elsewhere, "../model");
+    assert!(output.status.success(), "{}", err(&output));
+    let read = |folder: &str, name: &str| std::fs::read(place.path(folder).join(name)).unwrap();
+    for name in ["model.safetensors", "config.toml", "source.txt", "target.txt"] {
+        assert!(read("model", name) == read("whole", name), "{name} differs");
+    }
+    let logged = log(&place);
+    let of = |start: &str| logged.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!((of("begun by"), of("resumed by"), of("size ")), (1, 1, 1), "{logged:?}");
+}
+
+#[test]
+fn info_tells_figures_version_and_time() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 60);
+    train(&place, &data, &[]);
+    let output = run(&place, &["info", "model", "--json"]);
+    let info: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!((&info["task"], &info["settings"]["model"]["hidden"]), (&"seq2seq".into(), &12.into()));
+    assert_eq!(
+        (&info["run"]["version"], &info["run"]["epochs"], &info["run"]["stage"]),
+        (&env!("CARGO_PKG_VERSION").into(), &3.into(), &"finished".into())
+    );
+    assert!(info["run"]["seconds"].as_f64().unwrap() > 0.0 && info["run"]["measures"]["accuracy"].as_f64().is_some(), "{info}");
+    let numbers: u64 = info["tensors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| t["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).product::<u64>())
+        .sum();
+    assert_eq!(info["parameters"].as_u64(), Some(numbers));
+    let text = out(&run(&place, &["info", "model"]));
+    assert!(text.contains("by spotlight 0.1.0") && text.contains("3 epochs") && text.contains("dev accuracy"), "{text}");
+    // A folder from before runs were recorded.
+    std::fs::remove_file(place.path("model/run.json")).unwrap();
+    let output = run(&place, &["info", "model", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&out(&output)).unwrap()["run"], Value::Null);
+}

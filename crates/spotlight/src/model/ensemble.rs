@@ -1,0 +1,49 @@
+//! Several models as one.
+//!
+//! An ensemble is a folder with a model in each of `member-1`, `member-2`, ...; it is opened like any model and answers with the mean of what its members say. `train --seeds` makes
+//! one, and [`gather`] makes one of models that are there.
+
+use std::path::Path;
+
+use super::{Model, Task, folder};
+use crate::{Error, Result};
+
+/// Reads the members of an ensemble and joins them.
+pub(super) fn load<M: Model>(path: &Path) -> Result<M> {
+    let members = folder::members(path).iter().map(|member| M::load(member)).collect::<Result<Vec<M>>>()?;
+    M::join(members)
+}
+
+/// The task of an ensemble's members, if it is one. Members for different tasks are an error.
+pub(super) fn task(path: &Path) -> Result<Option<Task>> {
+    let mut found = None;
+    for member in folder::members(path) {
+        let task = folder::task_of(&folder::read_config(&member)?)?.ok_or_else(|| Error::NoTask { path: folder::config_path(&member) })?;
+        match found {
+            Some(other) if other != task => return Err(different(&format!("models for {} and for {}", Task::name(other), task.name()))),
+            _ => found = Some(task),
+        }
+    }
+    Ok(found)
+}
+
+/// Copies models that have learnt into a new folder as the members of an ensemble. What cannot be joined is an error, and nothing is left of it.
+pub fn gather(models: &[&Path], out: &Path, force: bool) -> Result<()> {
+    let claim = folder::claim(out, force)?;
+    claim.clear()?;
+    let copied = models.iter().zip(1..).try_for_each(|(model, number)| {
+        folder::check(model)?;
+        folder::copy(model, &claim.path().join(folder::member_name(number)))
+    });
+    // Opened once, to see whether they go together.
+    let opened = copied.and_then(|()| super::open(out).map(|_| ()));
+    if opened.is_err() {
+        claim.clear()?;
+    }
+    opened
+}
+
+/// An error for models that cannot answer together.
+pub(super) fn different(got: &str) -> Error {
+    Error::Value { what: "an ensemble".into(), got: got.into(), expected: "models of one kind with the same units and labels".into() }
+}

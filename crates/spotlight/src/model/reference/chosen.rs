@@ -1,0 +1,82 @@
+//! How settings are chosen from the data when there is no recipe. What a task's `choose` decides is listed here, and nothing else.
+
+use crate::model::Task;
+
+/// How one setting is chosen.
+pub(super) struct Choice {
+    pub key: &'static str,
+    pub how: &'static str,
+    /// Another setting and its value that this one is chosen with; empty for always.
+    pub with: (&'static str, &'static str),
+}
+
+const ALWAYS: (&str, &str) = ("", "");
+const EVIDENCE: (&str, &str) = ("model.form", "evidence");
+const POOLED: (&str, &str) = ("model.form", "pooled");
+
+const fn choice(key: &'static str, how: &'static str) -> Choice {
+    Choice { key, how, with: ALWAYS }
+}
+
+const UNITS: &str = "by the words: characters for single words, numbers and names; words if they are symbols, or few that come again and again; else subwords";
+const VOCAB: &str = "one subword for every 25 words, from 500 to 8000";
+
+const SEQ2SEQ: &[Choice] = &[
+    choice("data.features", "whether the first line has a third column"),
+    choice("data.alternatives", "false if more than one row in 20 repeats another, as in running text"),
+    choice("source.units", UNITS),
+    choice("source.vocab_size", VOCAB),
+    choice("target.units", UNITS),
+    choice("target.vocab_size", VOCAB),
+    choice("model.embedding", "96 below 10,000 pairs of spelt texts, else 128; 64 below 2,000 pairs of sentences, else 192"),
+    choice("model.hidden", "160 below 10,000 pairs of spelt texts, else 256; 128 below 2,000 pairs of sentences, else 256"),
+    choice("model.dropout", "0.3; 0.2 from 10,000 pairs of spelt texts on"),
+    choice("train.epochs", "300,000 over the number of pairs, from 12 to 100"),
+    choice("train.batch", "so that all epochs are about 8,000 steps, from 300 to 2,000"),
+    choice("train.smoothing", "0.1"),
+    choice("train.average", "3"),
+    choice("train.every", "6,000 over the number of pairs, from 1 to 5"),
+    choice("train.metric", "bleu for 2,000 or more pairs of sentences, else accuracy"),
+    choice("search.max_ratio", "the largest ratio among the training pairs, rounded up; with a recipe, too"),
+];
+
+const CLASSIFY: &[Choice] = &[
+    choice("model.form", "evidence, unless an encoder, its units, its pooling or its attention is set"),
+    Choice { key: "model.word_dropout", how: "0.1 for evidence", with: EVIDENCE },
+    Choice { key: "train.epochs", how: "for evidence a thousand steps, from 10 to 60 epochs", with: EVIDENCE },
+    Choice { key: "train.batch", how: "16 texts for evidence", with: EVIDENCE },
+    Choice { key: "train.optimiser", how: "adagrad for evidence", with: EVIDENCE },
+    Choice { key: "train.rate", how: "0.1 for evidence", with: EVIDENCE },
+    Choice { key: "train.schedule", how: "linear for evidence", with: EVIDENCE },
+    Choice { key: "train.warmup", how: "0 for evidence", with: EVIDENCE },
+    Choice { key: "train.every", how: "for evidence once, at the end", with: EVIDENCE },
+    Choice { key: "train.patience", how: "0 for evidence", with: EVIDENCE },
+    Choice { key: "train.clip", how: "0 for evidence", with: EVIDENCE },
+    Choice { key: "text.units", how: UNITS, with: POOLED },
+    Choice { key: "text.vocab_size", how: VOCAB, with: POOLED },
+];
+
+const MATCH: &[Choice] = &[
+    choice("model.form", "evidence, unless an encoder, its units, its pooling, its attention or how it learns is set"),
+    Choice { key: "train.epochs", how: "1 for evidence: its weights are computed", with: EVIDENCE },
+    Choice { key: "train.patience", how: "0 for evidence", with: EVIDENCE },
+    Choice { key: "text.units", how: UNITS, with: POOLED },
+    Choice { key: "text.vocab_size", how: VOCAB, with: POOLED },
+];
+
+const BAGS: &[Choice] = &[];
+
+/// All choices of a task.
+pub(super) fn all(task: Task) -> &'static [Choice] {
+    match task {
+        Task::Seq2seq => SEQ2SEQ,
+        Task::Classify => CLASSIFY,
+        Task::Match => MATCH,
+        Task::Bags => BAGS,
+    }
+}
+
+/// How a setting is chosen, if it is.
+pub(super) fn of(task: Task, key: &str) -> Option<&'static Choice> {
+    all(task).iter().find(|choice| choice.key == key)
+}
