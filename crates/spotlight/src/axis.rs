@@ -188,6 +188,12 @@ impl Pairs {
         self.spans.len()
     }
 
+    /// For each query row, the item of the key axis that it meets; of a query that meets an empty one, any that begins there.
+    pub fn items(&self) -> Vec<usize> {
+        let item = |span: &Span| self.keys.offsets()[..self.keys.items()].partition_point(|&first| first <= span.first).saturating_sub(1);
+        self.spans.iter().map(item).collect()
+    }
+
     /// For each query row, its key rows and its first pair.
     pub fn spans(&self) -> &[Span] {
         &self.spans
@@ -212,6 +218,12 @@ mod tests {
         for axis in [Axis::new([]), Axis::new([0, 0])] {
             assert_eq!((axis.rows(), axis.steps()), (0, 0));
         }
+    }
+
+    #[test]
+    fn pairs_know_their_items() {
+        let keys = Axis::new([2, 0, 3, 1]);
+        assert_eq!(Pairs::for_items(&[3, 2, 0, 2], &keys).items(), [3, 2, 0, 2]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spotlight_kernels::Float;
 
 use super::score::Sizes;
-use super::{Asker, AttentionConfig, Mask, Normaliser, Place, Score, mix};
+use super::{Asker, AttentionConfig, Intervening, Intervention, Mask, Normaliser, Place, Score, mix};
 use crate::axis::{Axis, Pairs};
 use crate::nn::Linear;
 use crate::params::Params;
@@ -38,6 +38,8 @@ pub struct Memory {
     pub axis: Axis,
     /// For each row, whether anybody may look at it.
     allowed: Option<Arc<Vec<bool>>>,
+    /// Who changes the weights of every look, if anybody.
+    intervening: Option<Intervening>,
     /// The values, taken through weights that every context would go through: `W (Σ a v) = Σ a (W v)`. For a search, where one memory meets many steps.
     pub(crate) projected: Option<Var>,
 }
@@ -55,7 +57,7 @@ impl Memory {
     /// A memory that nobody looks at.
     pub(crate) fn unread<T: Float>(tape: &Tape<T>, memory: Var) -> Result<Self> {
         let axis = tape.need_axis("memory", memory)?;
-        Ok(Memory { keys: memory, values: memory, axis, allowed: None, projected: None })
+        Ok(Memory { keys: memory, values: memory, axis, allowed: None, intervening: None, projected: None })
     }
 
     /// The same memory with rows that nobody may look at.
@@ -68,9 +70,15 @@ impl Memory {
         Ok(self)
     }
 
-    /// Whether some rows are forbidden.
-    pub(crate) fn is_masked(&self) -> bool {
-        self.allowed.is_some()
+    /// The same memory, with somebody who changes the weights of every look at it.
+    pub fn intervened(mut self, intervention: Arc<dyn Intervention>) -> Self {
+        self.intervening = Some(Intervening(intervention));
+        self
+    }
+
+    /// Whether every look is free: no row is forbidden, and nobody changes weights.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.allowed.is_none() && self.intervening.is_none()
     }
 
     /// Its numbers, without the tape.
@@ -85,7 +93,7 @@ impl<T: Float> MemoryTables<T> {
     pub fn on(&self, tape: &Tape<T>) -> Result<Memory> {
         let table = |(cols, data): &(usize, Vec<T>)| tape.on_axis(tape.table(self.axis.rows(), *cols, data.clone())?, &self.axis);
         let (keys, values) = (table(&self.keys)?, table(&self.values)?);
-        Ok(Memory { keys, values, axis: self.axis.clone(), allowed: self.allowed.clone(), projected: None })
+        Ok(Memory { keys, values, axis: self.axis.clone(), allowed: self.allowed.clone(), intervening: None, projected: None })
     }
 }
 
@@ -189,7 +197,7 @@ impl Attention {
         let (read, values) = (projected(&self.keys)?, projected(&self.values)?);
         let keys = self.scores.iter().map(|score| score.keys(tape, read)).collect::<Result<Vec<_>>>()?;
         let keys = if let [one] = keys[..] { one } else { tape.concat(&keys)? };
-        Ok(Memory { keys, values, axis, allowed: None, projected: None })
+        Ok(Memory { keys, values, axis, allowed: None, intervening: None, projected: None })
     }
 
     /// Score, softmax, mix.
@@ -206,7 +214,10 @@ impl Attention {
                 tape.concat(&heads.iter().enumerate().map(of_head).collect::<Result<Vec<_>>>()?)?
             }
         };
-        let weights = self.normaliser.weights(tape, scores, &question)?;
+        let mut weights = self.normaliser.weights(tape, scores, &question)?;
+        if let Some(intervening) = &memory.intervening {
+            weights.weights = intervening.changed(tape, weights.weights, &question)?;
+        }
         let mut context = mix(tape, weights.weights, memory.values, &question.pairs)?;
         if let Some(axis) = &question.axis {
             context = tape.on_axis(context, axis)?;

@@ -44,6 +44,7 @@
 
 mod attend;
 mod config;
+mod intervene;
 mod mix;
 mod multihead;
 pub mod numbers;
@@ -55,6 +56,7 @@ mod streaming;
 
 pub use attend::{Attended, Attention, Memory, MemoryTables, Question};
 pub use config::{Asker, AttentionConfig, Place, Refused};
+pub use intervene::{Glance, Intervening, Intervention};
 pub use mix::{mix, mix_whole};
 pub use multihead::{MultiHead, MultiHeadConfig};
 pub use pool::{Pool, Pooled};

@@ -67,6 +67,11 @@ impl Pool {
         self.width
     }
 
+    /// What the weights mix: the rows of `memory`, or their projection.
+    pub fn values<T: Float>(&self, tape: &Tape<T>, memory: Var) -> Result<Var> {
+        self.values.as_ref().map_or(Ok(memory), |layer| layer.forward(tape, memory))
+    }
+
     /// One row for each sequence of `memory`. `allowed` says of each row whether it may be looked at; all may, if it is not given.
     pub fn forward<T: Float>(&self, tape: &Tape<T>, memory: Var, allowed: Option<&[bool]>) -> Result<Pooled> {
         let axis = tape.need_axis("pool", memory)?;

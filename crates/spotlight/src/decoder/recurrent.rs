@@ -373,7 +373,7 @@ impl RecurrentDecoder {
             && config.layers == 1
             && config.coverage == Coverage::Off
             && attention.normaliser.config().is_fused()
-            && !memory.is_masked();
+            && memory.is_plain();
         let [score] = &attention.scores[..] else { return None };
         let (query, v) = score.fused().filter(|_| plain)?;
         Some(AdditiveDecoder { query, v, cell: self.rnn.layers[0][0] })

@@ -124,7 +124,7 @@ impl Learner for Seq2SeqLearner {
         let targets: usize = examples.iter().map(|e| e.target.len()).sum();
         let mut measures = vec![Measure::falling("loss", losses.iter().sum::<f64>() / targets.max(1) as f64)];
         let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
-        let found = search(&NetWriter { net: &self.net, params }, &requests, &self.search)?;
+        let found = search(&NetWriter::new(&self.net, params), &requests, &self.search)?;
         let texts: Vec<String> = found.iter().map(|h| h.first().map(|h| self.target.decode(&h.ids)).unwrap_or_default()).collect();
         measures.extend(text_measures(examples, &texts, self.target.kind())?);
         Ok(measures)

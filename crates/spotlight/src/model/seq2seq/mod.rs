@@ -98,7 +98,7 @@ impl Transducer {
 
     /// What a search drives.
     pub fn writer(&self) -> NetWriter<'_> {
-        NetWriter { net: &self.net, params: &self.params }
+        NetWriter::new(&self.net, &self.params)
     }
 
     /// The usual search of this model.

@@ -2,7 +2,7 @@
 
 use super::net::Net;
 use crate::Result;
-use crate::attention::Memory;
+use crate::attention::{Intervening, Memory};
 use crate::axis::Axis;
 use crate::decoder::{Decoder, DecoderState};
 use crate::params::Params;
@@ -17,6 +17,41 @@ pub struct NetWriter<'m> {
     pub net: &'m Net,
     /// Their numbers.
     pub params: &'m Params<f32>,
+    /// Who changes the weights of every look, if anybody.
+    pub intervening: Option<&'m Intervening>,
+}
+
+impl<'m> NetWriter<'m> {
+    /// A network that looks where it likes.
+    pub fn new(net: &'m Net, params: &'m Params<f32>) -> Self {
+        NetWriter { net, params, intervening: None }
+    }
+
+    /// The same with somebody who changes the weights of every look, in a search as well as over given targets. Sources are numbered as [`Writer::begin`] gets them.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use spotlight::attention::{Glance, Intervening};
+    /// use spotlight::model::seq2seq::{Config, Transducer};
+    /// use spotlight::search::{Request, SearchOptions, search};
+    /// use spotlight::text::Pair;
+    ///
+    /// let pair = Pair { source: "abc".into(), target: "xyz".into(), features: None, line: 1 };
+    /// let model = Transducer::new(Config::default(), &[pair])?;
+    /// let first = |_: Glance, weights: &mut [f32]| {
+    ///     weights.fill(0.0);
+    ///     weights[0] = 1.0;
+    /// };
+    /// let first = Intervening(Arc::new(first));
+    /// let source = model.vocabularies.source.ids("abc");
+    /// let found = search(&model.writer().intervening(&first), &[Request::new(&source)], &SearchOptions::GREEDY)?;
+    /// assert!(found[0][0].attention.iter().all(|row| row == &[1.0, 0.0, 0.0]));
+    /// # Ok::<(), spotlight::Error>(())
+    /// ```
+    pub fn intervening(self, intervening: &'m Intervening) -> Self {
+        NetWriter { intervening: Some(intervening), ..self }
+    }
 }
 
 impl Writer for NetWriter<'_> {
@@ -26,7 +61,12 @@ impl Writer for NetWriter<'_> {
         let begun = self.net.encode(&tape, &sources.concat(), &axis)?;
         let state = begun.state.tables(&tape);
         let mark = tape.mark();
-        Ok(Box::new(NetSession { net: self.net, tape, memories: begun.memories, mark, state, items: (0..sources.len()).collect() }))
+        let changed = |memory: Memory| match self.intervening {
+            Some(intervening) => memory.intervened(intervening.0.clone()),
+            None => memory,
+        };
+        let memories = begun.memories.into_iter().map(changed).collect();
+        Ok(Box::new(NetSession { net: self.net, tape, memories, mark, state, items: (0..sources.len()).collect() }))
     }
 }
 
