@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use spotlight::audit::{self, Verdict};
 use spotlight::model::{self, AnswerOptions, Drawing, Input};
-use spotlight::view::{Page, Picture, ascii, html, json, png, svg, terminal};
+use spotlight::view::{CAVEAT, Page, Picture, ascii, html, json, png, svg, terminal};
 
 use crate::Common;
 use crate::output::{WrongUsage, color, deliver, form, width};
@@ -62,6 +63,8 @@ impl Look {
         let pictures = self.pictures(common)?;
         let page = Page::new(pictures)?;
         let page = if self.stretch { page.stretched() } else { page };
+        let note = note(&page, audit::kept(&self.model));
+        let page = page.noted(note);
         let file = self.output.as_deref();
         match form(self.format, file, Format::Terminal)? {
             // A file is no terminal: what is written there has no colours.
@@ -106,6 +109,15 @@ impl Look {
             pictures.extend(answer.pictures(&drawing));
         }
         self.drawn.pick(pictures, path)
+    }
+}
+
+/// What stands under the pictures: what an audit of the model found, or that there was none; and that the weights are nearly uniform, if they are.
+fn note(page: &Page, verdict: Option<Verdict>) -> String {
+    let note = verdict.map_or_else(|| CAVEAT.to_string(), |verdict| verdict.line());
+    match page.nearly_uniform() {
+        Some(peak) => format!("{note}; nearly uniform ({peak:.2} times)"),
+        None => note,
     }
 }
 

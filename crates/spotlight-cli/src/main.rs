@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod audit;
 mod demo;
 mod eval;
 mod info;
@@ -51,6 +52,8 @@ enum Command {
     Predict(predict::Predict),
     /// Measure a model on a file of examples
     Eval(eval::Eval),
+    /// Say how far the pictures of a model's attention can be trusted
+    Audit(audit::Audit),
     /// Draw where a model looks
     Look(look::Look),
     /// Say what a model is
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Command::Train(command) => command.run(common),
         Command::Predict(command) => command.run(common),
         Command::Eval(command) => command.run(common),
+        Command::Audit(command) => command.run(common),
         Command::Look(command) => command.run(common),
         Command::Info(command) => command.run(),
         Command::Plot(command) => command.run(),

@@ -10,11 +10,12 @@ use serde::de::DeserializeOwned;
 use super::Task;
 use super::ask::{AnswerOptions, Input, Replies};
 use super::describe::{Fact, Outline, Scores};
-use crate::Result;
+use crate::audit::{Course, Progress, Report};
 use crate::config::ConfigError;
 use crate::params::Params;
 use crate::text::read::Examples;
 use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
+use crate::{Error, Result};
 
 /// The settings of a task: what every recipe has, whatever else it has.
 pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
@@ -115,6 +116,11 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Answers to everything in the input.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
+    /// How far the pictures of its attention can be trusted, by these examples.
+    fn audit(&self, _rows: &[Self::Row], _course: &Course, _progress: &Progress) -> Result<Report> {
+        Err(Error::Audit(format!("no experiments are known for the attention of the task {}", Self::TASK.name())))
+    }
+
     /// How well it does on these examples.
     fn scores(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Scores>;
 }
@@ -155,6 +161,9 @@ pub trait AnyModel: Send + Sync {
 
     /// How well it does on a file of examples; `note` hears what was left out of it.
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores>;
+
+    /// How far the pictures of its attention can be trusted, by a file of examples; `note` hears what was left out of it.
+    fn audit(&self, file: &Path, course: &Course, note: &mut dyn FnMut(&str), progress: &Progress) -> Result<Report>;
 }
 
 impl<M: Model> AnyModel for M {
@@ -182,5 +191,11 @@ impl<M: Model> AnyModel for M {
         let read = M::read(file, self.config())?;
         read.notes.iter().for_each(|line| note(&line.to_string()));
         self.scores(&read.examples, options)
+    }
+
+    fn audit(&self, file: &Path, course: &Course, note: &mut dyn FnMut(&str), progress: &Progress) -> Result<Report> {
+        let read = M::read(file, self.config())?;
+        read.notes.iter().for_each(|line| note(&line.to_string()));
+        Model::audit(self, &read.examples, course, progress)
     }
 }

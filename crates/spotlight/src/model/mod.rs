@@ -19,6 +19,7 @@ mod kind;
 pub mod linear;
 pub mod matching;
 pub mod pooling;
+pub mod probe;
 pub mod seq2seq;
 mod task;
 pub mod teach;

@@ -5,7 +5,7 @@
 //! output, shaded texts, bags, and a table of the numbers.
 
 use super::label::{shorten, shorten_text};
-use super::{CAVEAT, Error, Page, Picture, Weights, scale, svg};
+use super::{Error, Page, Picture, Weights, scale, svg};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -30,7 +30,7 @@ const LONGEST_TOKEN: usize = 40;
 
 #[derive(Serialize)]
 struct Data<'a> {
-    caveat: &'static str,
+    caveat: &'a str,
     colours: Vec<String>,
     inks: Vec<String>,
     /// The weight at the bright end of the colours.
@@ -63,7 +63,7 @@ struct Shown {
 pub fn draw(page: &Page) -> Result<String, Error> {
     let colours: Vec<scale::Rgb> = (0..scale::STEPS).map(scale::colour).collect();
     let data = Data {
-        caveat: CAVEAT,
+        caveat: page.note(),
         colours: colours.iter().map(|colour| colour.hex()).collect(),
         inks: colours.iter().map(|colour| colour.ink().hex()).collect(),
         top: page.scale().top(),
@@ -77,6 +77,7 @@ pub fn draw(page: &Page) -> Result<String, Error> {
     }
     let (script, top) = (SCRIPTS.concat(), page.scale().top());
     let nonce = nonce(&blocks);
+    let note = page.note().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     Ok(format!(
         r#"<!doctype html>
 <html lang="en">
@@ -91,7 +92,7 @@ pub fn draw(page: &Page) -> Result<String, Error> {
 <body>
 <header>
 <h1>Where the model looks</h1>
-<p>{CAVEAT}</p>
+<p>{note}</p>
 <div class="legend"><span>weight 0</span><span id="top">{top}</span></div>
 </header>
 <nav aria-label="Examples"><button id="previous">Previous</button><select id="example" aria-label="Example"></select><button id="next">Next</button></nav>

@@ -40,6 +40,7 @@ mod picture;
 #[cfg(feature = "png")]
 pub mod png;
 pub mod scale;
+pub mod sheet;
 pub mod svg;
 pub mod terminal;
 mod textual;

@@ -1,7 +1,11 @@
 //! A page of pictures that were checked, and what can be wrong with them.
 
+use super::CAVEAT;
 use super::picture::{Bag, Images, Match, Matrix, Picture, Shaded, Weighted};
 use super::scale::Scale;
+
+/// Weights below this multiple of an even share are nearly uniform.
+const NEARLY_UNIFORM: f32 = 1.2;
 
 /// Why a page could not be made or drawn.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +59,7 @@ pub enum Error {
 pub struct Page {
     pictures: Vec<Picture>,
     scale: Scale,
+    note: String,
 }
 
 impl Page {
@@ -69,7 +74,7 @@ impl Page {
                 Picture::Bag(bag) => check.bag(bag)?,
             }
         }
-        Ok(Page { pictures, scale: Scale::default() })
+        Ok(Page { pictures, scale: Scale::default(), note: CAVEAT.into() })
     }
 
     /// The same page with colours that end at its largest weight instead of 1, for long texts and bags whose weights are all small.
@@ -79,9 +84,25 @@ impl Page {
         Page { scale: Scale::up_to(largest), ..self }
     }
 
+    /// The same page with another note than the [`CAVEAT`]: what is known of how far these pictures can be trusted.
+    pub fn noted(self, note: impl Into<String>) -> Page {
+        Page { note: note.into(), ..self }
+    }
+
+    /// What stands under the pictures.
+    pub fn note(&self) -> &str {
+        &self.note
+    }
+
+    /// The largest weight of the page as a multiple of an even share, if no weight of any picture is much above it: such colours show nothing.
+    pub fn nearly_uniform(&self) -> Option<f32> {
+        let peaks = self.pictures.iter().map(Picture::peak).collect::<Option<Vec<f32>>>()?;
+        peaks.into_iter().reduce(f32::max).filter(|&peak| peak < NEARLY_UNIFORM)
+    }
+
     /// A page of one of its pictures, in the same colours.
     pub(super) fn alone(&self, picture: &Picture) -> Page {
-        Page { pictures: vec![picture.clone()], scale: self.scale }
+        Page { pictures: vec![picture.clone()], scale: self.scale, note: self.note.clone() }
     }
 
     /// The two ends of the colours.

@@ -206,6 +206,23 @@ impl Picture {
     }
 }
 
+impl Picture {
+    /// The largest weight as a multiple of an even share; none where there is nothing to share among.
+    pub(crate) fn peak(&self) -> Option<f32> {
+        let most = |weights: &[f32]| {
+            let peak = weights.iter().copied().fold(0.0, f32::max) * weights.len() as f32;
+            (weights.len() > 1).then_some(peak)
+        };
+        let of = |rows: &Weights| rows.iter().filter_map(|row| most(row)).reduce(f32::max);
+        match self {
+            Picture::Matrix(it) => it.heads.iter().filter_map(of).reduce(f32::max),
+            Picture::Shaded(it) => of(&it.text.heads),
+            Picture::Match(it) => [of(&it.question.heads), of(&it.answer.heads)].into_iter().flatten().reduce(f32::max),
+            Picture::Bag(it) => most(&it.weights),
+        }
+    }
+}
+
 impl From<Matrix> for Picture {
     fn from(matrix: Matrix) -> Self {
         Picture::Matrix(matrix)

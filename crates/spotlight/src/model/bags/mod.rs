@@ -21,6 +21,7 @@ pub mod config;
 pub mod folds;
 pub mod learn;
 pub mod net;
+mod probe;
 pub mod standard;
 mod task;
 #[cfg(test)]

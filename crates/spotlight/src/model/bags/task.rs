@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{BagLearner, BagModel, Config, Example};
 use crate::Result;
+use crate::audit::{self, Course, Progress};
 use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
 use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed};
@@ -121,6 +122,10 @@ impl Model for BagModel {
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
         Ok(all_at_once(self.answer(&Self::read(input.file()?, &self.config)?.examples)?))
+    }
+
+    fn audit(&self, rows: &[Bag], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        audit::pooled(self, rows, course, progress)
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.

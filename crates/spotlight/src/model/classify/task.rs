@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Classifier, ClassifyLearner, Config, Example, Form};
 use crate::Result;
+use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{Report, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
@@ -160,6 +161,10 @@ impl Model for Classifier {
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
         Ok(line_by_line(input.lines()?, false, text_of, |texts: &[String], _| self.answer(texts)))
+    }
+
+    fn audit(&self, rows: &[Labelled], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        audit::pooled(self, rows, course, progress)
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, and the table per class.

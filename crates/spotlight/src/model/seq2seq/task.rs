@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::Result;
+use crate::audit::{self, Course, Progress};
 use crate::metrics::{self, Report, Segments, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
 use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
@@ -183,6 +184,10 @@ impl Model for Transducer {
             self.answer_sources(sources, &SearchOptions { first: before, ..search.clone() }, copy)
         };
         Ok(line_by_line(input.lines()?, true, ask, answer))
+    }
+
+    fn audit(&self, rows: &[Pair], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        audit::written(self, rows, course, progress)
     }
 
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.

@@ -12,7 +12,7 @@ pub(super) mod pen;
 mod shaded;
 
 use super::scale::{self, Scale};
-use super::{CAVEAT, Page, Picture, Weights};
+use super::{Page, Picture, Weights};
 use pen::{Fragment, Style};
 use serde::Serialize;
 
@@ -41,23 +41,46 @@ pub fn draw(page: &Page) -> String {
         note.text(0.0, 14.0, 14.0, Style::Soft, "no pictures");
         drawing.below(note, 0.0);
     }
-    drawing.below(legend(page.scale()), MARGIN);
+    drawing.below(legend(page.scale(), page.note()), MARGIN);
     let numbers = serde_json::to_string(&numbers).unwrap_or_default(); // Lists of finite numbers can always be written.
     pen::document(drawing, MARGIN, "Spotlight: where a model looks", &numbers)
 }
 
 /// The scale and what the picture does not show.
-fn legend(scale: Scale) -> Fragment {
+fn legend(scale: Scale, note: &str) -> Fragment {
     const WIDTH: f64 = 202.0;
     let mut legend = Fragment::default();
     let steps: Vec<f32> = (0..scale::STEPS).map(|step| step as f32 / 100.0).collect();
     legend.text(0.0, 10.0, 11.0, Style::Soft, "0");
     legend.raw(&cells::runs(&[steps], 12.0, 0.0, WIDTH / scale::STEPS as f64, 12.0, |weight| scale::colour(scale::step(weight))));
     legend.text(WIDTH + 17.0, 10.0, 11.0, Style::Soft, &format!("{}   weight", scale.top()));
-    legend.text(0.0, 31.0, 11.0, Style::Soft, CAVEAT);
-    legend.grow(pen::text_width(CAVEAT.len(), 11.0), 34.0);
+    for (line, part) in in_lines(note).iter().enumerate() {
+        let y = 31.0 + 15.0 * line as f64;
+        legend.text(0.0, y, 11.0, Style::Soft, part);
+        legend.grow(pen::text_width(part.len(), 11.0), y + 3.0);
+    }
     legend
 }
+
+/// A note in lines that are no wider than most pictures.
+fn in_lines(note: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in note.split(' ') {
+        let last = lines.len() - 1;
+        if lines[last].is_empty() {
+            lines[last] = word.to_string();
+        } else if lines[last].len() + word.len() < NOTE_WIDTH {
+            lines[last] += " ";
+            lines[last] += word;
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines
+}
+
+/// Characters in a line of the note.
+const NOTE_WIDTH: usize = 90;
 
 /// The numbers of a picture, without its texts.
 #[derive(Serialize)]

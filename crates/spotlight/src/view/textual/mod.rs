@@ -9,7 +9,7 @@ mod matrix;
 mod shaded;
 
 use super::label::Label;
-use super::{CAVEAT, Page, Picture};
+use super::{Page, Picture};
 use block::Line;
 
 /// How the parts of a picture look. Every part keeps to the width it is given.
@@ -78,7 +78,7 @@ pub(super) fn draw(page: &Page, paint: &dyn Paint, width: usize) -> String {
         lines.push(Line::new("no pictures", 0));
     }
     lines.push(Line::new(&paint.legend(), 0));
-    lines.extend(wrap(CAVEAT, width).into_iter().map(|line| Line::new(&paint.dim(&line), 0)));
+    lines.extend(wrap(page.note(), width).into_iter().map(|line| Line::new(&paint.dim(&line), 0)));
     lines.iter().fold(String::new(), |text, line| text + line.text.trim_end() + "\n")
 }
 
