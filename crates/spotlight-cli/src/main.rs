@@ -7,6 +7,7 @@
 mod audit;
 mod demo;
 mod eval;
+mod folds;
 mod info;
 mod look;
 mod output;

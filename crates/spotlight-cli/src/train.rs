@@ -12,6 +12,7 @@ use spotlight::train::End;
 use spotlight::train::run::CHECKPOINT_EVERY;
 
 use crate::Common;
+use crate::folds::Folds;
 use crate::output::{WrongUsage, bytes, duration, grouped, say};
 use crate::progress::{Progress, STOP, Stopped, catch_signals};
 use crate::tasks;
@@ -53,7 +54,7 @@ pub struct Train {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    learning: tasks::Learning,
+    folds: Folds,
 }
 
 impl Train {
@@ -68,7 +69,6 @@ impl Train {
             }
             (asked, named) => asked.or(named),
         };
-        let folds = self.learning.folds.count(task)?;
         let Some(task) = task else {
             let problem = format!("say what to train: give a recipe with `task = ...`, or --task {}", tasks::names("|", "|"));
             return Err(WrongUsage(problem).into());
@@ -81,8 +81,8 @@ impl Train {
         if files.train.is_empty() {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
         }
-        match folds {
-            Some(count) => tasks::bags::cross_validate(recipe, &changes, (&self.out, self.force), count),
+        match self.folds.folds {
+            Some(count) => self.folds.run(count, task, recipe, &changes, (&self.out, self.force)),
             None => self.learn(task, recipe, &changes),
         }
     }

@@ -56,12 +56,8 @@ fn labelled_texts_become_a_classifier() {
     let last = ["train", "--task", "classify", "--train", "texts.tsv", "--out", "last", "--set", "model.pooling=last"];
     right(&place, &[&last[..], &SMALL].concat());
     wrong(&place, &["look", "last", "word1"], 2, "no attention to look at");
-    wrong(
-        &place,
-        &["train", "--task", "classify", "--train", "texts.tsv", "--out", "x", "--folds", "3"],
-        2,
-        "--folds goes with --task bags",
-    );
+    let folds = right(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "folds", "--folds", "3", "--repeat", "2"]);
+    assert!(folds.contains("(n = 6)") && folds.contains("accuracy, TF-IDF logistic regression"), "{folds}");
 }
 
 #[test]
@@ -87,7 +83,7 @@ fn questions_become_a_matcher_that_ranks() {
         assert_eq!(answer["attention"][side].as_array().unwrap().len(), tokens);
     }
     let report = right(&place, &["eval", "model", "rows.tsv"]);
-    assert!(report.contains("MAP") && report.contains("MRR of shared words (idf)"), "{report}");
+    assert!(report.contains("MAP") && report.contains("MRR, shared words (idf)"), "{report}");
     let picture = right(&place, &["look", "model", "how deep is the sea ?\tthe sea is deep", "--format", "ascii"]);
     assert!(picture.contains("question") && picture.contains("answer"), "{picture}");
     assert!(right(&place, &["info", "model"]).contains("task        match"));

@@ -11,8 +11,10 @@ use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use spotlight::model::bags::{BagModel, Config, cross_validate};
+use spotlight::model::bags::{BagModel, Config};
+use spotlight::model::folds::{Plan, cross_validate};
 use spotlight::text::Bag;
+use spotlight::train::Measure;
 use spotlight::{Result, folder};
 
 /// Readings of temperature, shaking and a number that says nothing; and where the hot and shaking one is, if any.
@@ -38,7 +40,9 @@ pub fn learn(path: &Path) -> Result<(f64, f64)> {
     let mut config = Config::default();
     (config.model.hidden, config.train.epochs, config.train.rate) = (16, 40, 0.01);
     let claim = folder::claim(path, true)?;
-    let found = cross_validate(&config, &bags, 4, &claim, &AtomicBool::new(false), &|fold, m| println!("fold {}: {m:?}", fold + 1))?;
+    let done = |fold: usize, measures: &[Measure]| println!("fold {}: {measures:?}", fold + 1);
+    let plan = Plan { folds: 4, repeat: 1, claim: &claim, stop: &AtomicBool::new(false), done: &done };
+    let found = cross_validate::<BagModel>(&config, &bags, &plan)?;
 
     let model = BagModel::load(&path.join("fold-1"))?;
     let (mut right, mut alarms) = (0, 0);

@@ -57,12 +57,12 @@ impl Answers {
         let before = model.measure(&test)?;
         stage.train(&mut model, &train, &dev, &mut Lines("map"))?;
         let after = model.measure(&test)?;
-        let words = model.baseline(&model.examples(&test))?;
+        let words = &model.baselines(&|| None, &test)?[0];
         say("\nTest questions        MAP    MRR")?;
         for (name, map, mrr) in [
             ("before training", value(&before, "map"), value(&before, "mrr")),
             ("after training", value(&after, "map"), value(&after, "mrr")),
-            ("shared words (idf)", words.map, words.mrr),
+            (words.name.as_str(), value(&words.measures, "map"), value(&words.measures, "mrr")),
         ] {
             say(format_args!("  {name:<18} {map:.3}  {mrr:.3}"))?;
         }

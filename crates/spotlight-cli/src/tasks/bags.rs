@@ -1,20 +1,13 @@
-//! Bags on the command line: files of rows, one bag of many, rows that are images, and cross-validation.
+//! Bags on the command line: files of rows, one bag of many, and rows that are images.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::config::resolve;
-use spotlight::metrics::{Report, Style};
-use spotlight::model::bags::{self, Config};
-use spotlight::model::describe::measure_name;
-use spotlight::model::{Task, folder};
-use spotlight::text::read::Table;
+use spotlight::model::Task;
 use spotlight::view::{Bag, Picture};
 
-use crate::output::{WrongUsage, print};
-use crate::progress::{STOP, Stopped, catch_signals};
+use crate::output::WrongUsage;
 
 /// Options of `look` for bags.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
@@ -83,50 +76,6 @@ pub fn check_input(task: Task, file: &Path) -> Result<()> {
         true => Err(WrongUsage("bags are read from a CSV file: name one".into()).into()),
         false => Ok(()),
     }
-}
-
-/// Options of `train` for bags.
-#[derive(Args, Clone, Debug, PartialEq, Eq)]
-pub struct Folds {
-    /// Cross-validation: train N models, each judged on another Nth of the examples (bags only)
-    #[arg(long, value_name = "N", conflicts_with_all = ["resume", "dev"])]
-    folds: Option<usize>,
-}
-
-impl Folds {
-    /// How many, if they are asked for.
-    pub fn count(&self, task: Option<Task>) -> Result<Option<usize>> {
-        if self.folds.is_some() && task != Some(Task::Bags) {
-            return Err(WrongUsage("--folds goes with --task bags".into()).into());
-        }
-        Ok(self.folds)
-    }
-}
-
-/// Trains a model for each fold, in a folder of its own, and prints mean and spread over the folds.
-pub fn cross_validate(recipe: Option<&str>, changes: &[String], (out, force): (&Path, bool), count: usize) -> Result<()> {
-    let config: Config = resolve(&Config::default(), recipe.unwrap_or_default(), changes)?;
-    let read = Table::open(&config.data.train, &config.data.format)?.bags(config.data.columns())?;
-    read.notes.iter().for_each(|note| eprintln!("{note}"));
-    let bags = read.examples;
-    let claim = folder::claim(out, force)?;
-    catch_signals();
-    let found = bags::cross_validate(&config, &bags, count, &claim, &STOP, &|fold, measures| {
-        let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
-        eprintln!("fold {:>2}  {}", fold + 1, values.join("  "));
-    })?;
-    if STOP.load(Ordering::Relaxed) {
-        return Err(Stopped::by_signal().into());
-    }
-    let mut report = Report::new();
-    report.count("bags", bags.len());
-    report.count("folds", count);
-    for name in ["loss", "accuracy", "macro_f1", "auc"] {
-        if let Some(spread) = found.spread(name) {
-            report.spread(&measure_name(name), spread, Style::Share);
-        }
-    }
-    print(&report.to_string())
 }
 
 #[cfg(test)]

@@ -52,14 +52,6 @@ impl Drawn {
     }
 }
 
-/// Options of `train` that say how to learn.
-#[derive(Args, Clone, Debug)]
-#[group(skip)]
-pub struct Learning {
-    #[command(flatten)]
-    pub folds: bags::Folds,
-}
-
 /// An error if a task cannot be asked by this file, `-` for standard input.
 pub fn check_input(task: Task, file: &Path) -> Result<()> {
     bags::check_input(task, file)

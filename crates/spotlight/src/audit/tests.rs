@@ -6,9 +6,10 @@ use super::*;
 use crate::config::resolve;
 use crate::model::bags::{self, BagModel};
 use crate::model::classify::{self, Classifier};
+use crate::model::matching::{self, Matcher};
 use crate::model::probe::{Probe, best};
 use crate::model::seq2seq::{self, Transducer};
-use crate::text::{Bag, Labelled, Pair};
+use crate::text::{Bag, Labelled, Pair, Question};
 
 fn quiet(_: &str, _: usize, _: usize) {}
 
@@ -271,6 +272,36 @@ fn bags_are_audited_too() {
     let readings = read(&model, &model.asked(&bags).unwrap().iter().map(|a| &a.case).collect::<Vec<_>>()).unwrap();
     for (answer, reading) in model.answer(&bags).unwrap().iter().zip(&readings) {
         assert!((answer.probabilities[0].1 as f64 - reading.probabilities[0]).abs() < 1e-5);
+    }
+}
+
+/// Matchers share the protocol: what they say in closed form is their score, with and without a question that asks.
+#[test]
+fn matchers_are_audited_too() {
+    let row = |i: usize| {
+        let (question, answer) = (["where is it", "who was it"][i / 3 % 2], ["in the old town", "it was he", "of course not"][i % 3]);
+        let relevant = i % 3 == i / 3 % 2;
+        Question { id: None, question: format!("{question} {}", i / 3), answer: answer.into(), relevant, line: i + 1 }
+    };
+    let rows: Vec<Question> = (0..36).map(row).collect();
+    for settings in [&["model.form=pooled"][..], &["model.form=pooled", "asked.score=general", "model.dense=6"]] {
+        let small = ["model.embedding=6", "model.hidden=4"];
+        let changes: Vec<String> = small.iter().chain(settings).map(|s| s.to_string()).collect();
+        let mut model = Matcher::new(resolve(&matching::Config::default(), "", &changes).unwrap(), &rows).unwrap();
+        model.params.flat_mut().iter_mut().enumerate().for_each(|(i, x)| *x = *x * 1.5 + 0.3 * (i as f32 * 0.7).sin());
+        let asked = model.asked(&rows).unwrap();
+        let readings = read(&model, &asked.iter().map(|a| &a.case).collect::<Vec<_>>()).unwrap();
+        let pairs: Vec<(&str, &str)> = rows.iter().map(|r| (r.question.as_str(), r.answer.as_str())).collect();
+        for (answer, reading) in model.answer(&pairs).unwrap().iter().zip(&readings) {
+            let score = reading.probabilities[1];
+            // A score that is no probability is the logit.
+            let score = if model.config.model.loss == matching::config::Loss::Hinge { (score / (1.0 - score)).ln() } else { score };
+            assert!((answer.score as f64 - score).abs() < 1e-4, "{settings:?}: {} and {score}", answer.score);
+        }
+        let report = pooled(&model, &rows, &Course::quick(), &quiet).unwrap();
+        assert_eq!((report.answered, report.studied, report.verdict.grade), (36, 12, Grade::NotDecided));
+        let found = report.pooled.unwrap();
+        assert!((0.0..=1.0).contains(&found.needed.own));
     }
 }
 

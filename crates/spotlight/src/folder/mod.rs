@@ -90,7 +90,7 @@ pub fn frame_names(task: Task) -> &'static [&'static str] {
     match task {
         Task::Seq2seq => &["source.txt", "source.tokenizer.json", "target.txt", "target.tokenizer.json", "features.txt"],
         Task::Classify => &["text.txt", "text.tokenizer.json", "units.bin", "labels.txt"],
-        Task::Match => &["text.txt", "text.tokenizer.json", "overlap.toml"],
+        Task::Match => &["text.txt", "text.tokenizer.json", "units.bin", "overlap.toml"],
         Task::Bags => &["labels.txt", "standard.toml"],
     }
 }

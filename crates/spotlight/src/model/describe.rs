@@ -23,6 +23,22 @@ pub struct Outline {
     pub baseline: Option<String>,
 }
 
+/// What a simple way reaches, that a user would try first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Baseline {
+    /// What it does.
+    pub name: String,
+    /// Measures, named as the model's own.
+    pub measures: Vec<Measure>,
+}
+
+impl Baseline {
+    /// A simple way and what it reaches.
+    pub fn new(name: &str, measures: Vec<Measure>) -> Self {
+        Baseline { name: name.into(), measures }
+    }
+}
+
 /// How well a model does on a file of examples.
 #[derive(Clone, Debug)]
 pub struct Scores {
@@ -59,12 +75,28 @@ pub(super) fn add_measures(report: &mut Report, measures: &[Measure]) {
     }
 }
 
+/// Adds what simple ways reach to a report.
+pub(super) fn add_baselines(report: &mut Report, baselines: &[Baseline]) {
+    for baseline in baselines {
+        for m in &baseline.measures {
+            report.number(&format!("{}, {}", measure_name(m.name), baseline.name), m.value, measure_style(m));
+        }
+    }
+}
+
+/// How the value of a measure is printed.
+pub fn measure_style(measure: &Measure) -> Style {
+    if measure.most == 100.0 { Style::Points } else { Style::Share }
+}
+
 /// The name of a measure as it is printed.
 pub fn measure_name(name: &str) -> String {
     match name {
         "map" | "mrr" => name.to_uppercase(),
         "macro_f1" => "macro F1".into(),
         "auc" => "ROC-AUC".into(),
+        "bleu" => "BLEU".into(),
+        "chrf" => "chrF".into(),
         other => other.into(),
     }
 }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
+use super::describe::Baseline;
 use super::pooling::{PooledRows, weights_by_item};
 use crate::axis::Axis;
 use crate::metrics::{Confusion, MetricError, roc_auc};
@@ -193,6 +194,18 @@ pub fn label_measures(labels: &Inventory, gold: &[u32], probabilities: &[Vec<f32
         }
     }
     Ok(measures)
+}
+
+/// What always giving the most frequent label of these reaches.
+pub(super) fn most_frequent(gold: &[u32]) -> Baseline {
+    let labels = gold.iter().max().map_or(0, |&most| most as usize + 1);
+    let most = LabelCounts::of(labels, gold.iter().copied()).counts.into_iter().max().unwrap_or(0);
+    Baseline::new("most frequent label", vec![Measure::rising("accuracy", most as f64 / gold.len().max(1) as f64)])
+}
+
+/// What a simple way reaches that took some labels for others.
+pub(super) fn of_confusion(confusion: &Confusion) -> Vec<Measure> {
+    vec![Measure::rising("accuracy", confusion.accuracy()), Measure::rising("macro_f1", confusion.macro_f1())]
 }
 
 /// The names of [`label_measures`] for examples with these labels.

@@ -2,6 +2,7 @@
 //!
 //! [`Model`] is what a task writes down once; [`AnyModel`] is the same without the types, for whoever opens a folder and does not ask what is in it.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use serde::Serialize;
@@ -9,7 +10,8 @@ use serde::de::DeserializeOwned;
 
 use super::Task;
 use super::ask::{AnswerOptions, Input, Replies};
-use super::describe::{Fact, Outline, Scores};
+use super::describe::{Baseline, Fact, Outline, Scores, add_baselines};
+use super::teach;
 use crate::audit::{Course, Progress, Report};
 use crate::config::ConfigError;
 use crate::params::Params;
@@ -18,7 +20,7 @@ use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
 use crate::{Error, Result};
 
 /// The settings of a task: what every recipe has, whatever else it has.
-pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
+pub trait Settings: Clone + Default + Serialize + DeserializeOwned + Send + Sync {
     /// Decides everything left to chance.
     fn seed(&self) -> u64;
     /// The files to learn from and to develop with; empty if there is none.
@@ -48,7 +50,7 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Its settings.
     type Config: Settings;
     /// An example as it is read from a file.
-    type Row: Clone;
+    type Row: Clone + Send + Sync;
     /// How it learns.
     type Learner: Learner;
 
@@ -121,6 +123,11 @@ pub trait Model: Sized + Send + Sync + 'static {
         Err(Error::Audit(format!("no experiments are known for the attention of the task {}", Self::TASK.name())))
     }
 
+    /// What simple ways reach on these examples. Some must be shown the examples that the model has learnt from; if they are not there, they are left out.
+    fn baselines(&self, _train: &dyn Fn() -> Option<Vec<Self::Row>>, _rows: &[Self::Row]) -> Result<Vec<Baseline>> {
+        Ok(Vec::new())
+    }
+
     /// How well it does on these examples.
     fn scores(&self, rows: &[Self::Row], options: &AnswerOptions) -> Result<Scores>;
 }
@@ -190,7 +197,12 @@ impl<M: Model> AnyModel for M {
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores> {
         let read = M::read(file, self.config())?;
         read.notes.iter().for_each(|line| note(&line.to_string()));
-        self.scores(&read.examples, options)
+        let mut scores = self.scores(&read.examples, options)?;
+        let missing = RefCell::new(None);
+        let learnt = || teach::learnt_from::<M>(self.config()).map_err(|why| *missing.borrow_mut() = Some(why)).ok();
+        add_baselines(&mut scores.report, &self.baselines(&learnt, &read.examples)?);
+        missing.take().iter().for_each(|why: &String| note(why));
+        Ok(scores)
     }
 
     fn audit(&self, file: &Path, course: &Course, note: &mut dyn FnMut(&str), progress: &Progress) -> Result<Report> {

@@ -1,18 +1,14 @@
 //! Logistic regression over sparse vectors: what a text classifier must beat, and half of the one that does.
 //!
-//! `min_W,b  Σ_n -ln softmax(W x_n + b)[y_n] + ‖W‖² / (2 C)`, the bias free: convex, so the answer is the data's alone. Solved by L-BFGS (Nocedal, 1980; Liu and Nocedal, 1989) with
-//! steps that satisfy Armijo's and Wolfe's conditions. For two labels one column is learnt, and the labels get half of it each, against and for: the same model, counted once.
-
-use std::collections::VecDeque;
+//! `min_W,b  Σ_n -ln softmax(W x_n + b)[y_n] + ‖W‖² / (2 C)`, the bias free: convex, so the answer is the data's alone. Solved by L-BFGS
+//! ([`lbfgs`](super::lbfgs)). For two labels one column is learnt, and the labels get half of it each, against and for: the same model, counted once.
 
 use rayon::prelude::*;
 
-/// Pairs of differences that the curvature is known by.
-const PAIRS: usize = 10;
+use super::lbfgs::{Objective, minimise};
+
 /// Iterations at most.
 const ITERATIONS: usize = 200;
-/// The largest slope that counts as none.
-const FLAT: f64 = 1e-2;
 /// Parts of the examples whose sums are made side by side; fixed, so that threads change no bit.
 const PARTS: usize = 4;
 
@@ -33,7 +29,7 @@ impl Linear {
     pub fn learn(vectors: &[Sparse], answers: &[u32], places: usize, labels: usize, strength: f64) -> Self {
         let columns = if labels == 2 { 1 } else { labels };
         let problem = Problem { vectors, answers, places, columns, penalty: 1.0 / strength };
-        let solution = minimise(&problem);
+        let solution = minimise(&problem, ITERATIONS, &|| false);
         let (weights, bias) = solution.split_at(places * columns);
         let spread = |x: &[f64]| -> Vec<f32> {
             match labels {
@@ -64,7 +60,7 @@ struct Problem<'a> {
     penalty: f64,
 }
 
-impl Problem<'_> {
+impl Objective for Problem<'_> {
     fn len(&self) -> usize {
         (self.places + 1) * self.columns
     }
@@ -89,7 +85,9 @@ impl Problem<'_> {
         }
         (value, slope)
     }
+}
 
+impl Problem<'_> {
     fn part(&self, w: &[f64], vectors: &[Sparse], answers: &[u32]) -> (f64, Vec<f64>) {
         let c = self.columns;
         let bias = self.places * c;
@@ -124,76 +122,9 @@ impl Problem<'_> {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// L-BFGS from zero.
-fn minimise(problem: &Problem) -> Vec<f64> {
-    let mut w = vec![0.0; problem.len()];
-    let (mut value, mut slope) = problem.at(&w);
-    let mut pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::with_capacity(PAIRS);
-    for _ in 0..ITERATIONS {
-        if slope.iter().all(|s| s.abs() <= FLAT) {
-            break;
-        }
-        let direction = descent(&slope, &pairs);
-        let along = dot(&direction, &slope);
-        // The first step is a guess of the scale; later ones have the right length.
-        let mut step = if pairs.is_empty() { 1.0 / dot(&slope, &slope).sqrt().max(1.0) } else { 1.0 };
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        let mut next = None;
-        for _ in 0..30 {
-            let to: Vec<f64> = w.iter().zip(&direction).map(|(w, d)| w + step * d).collect();
-            let (v, s) = problem.at(&to);
-            if v > value + 1e-4 * step * along {
-                high = step;
-            } else if dot(&direction, &s) < 0.9 * along {
-                low = step;
-                next = Some((to, v, s));
-            } else {
-                next = Some((to, v, s));
-                break;
-            }
-            step = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * step };
-        }
-        let Some((to, v, s)) = next else { break };
-        let moved: Vec<f64> = to.iter().zip(&w).map(|(a, b)| a - b).collect();
-        let turned: Vec<f64> = s.iter().zip(&slope).map(|(a, b)| a - b).collect();
-        let curvature = dot(&moved, &turned);
-        if curvature > 1e-12 {
-            if pairs.len() == PAIRS {
-                pairs.pop_front();
-            }
-            pairs.push_back((moved, turned, 1.0 / curvature));
-        }
-        (w, value, slope) = (to, v, s);
-    }
-    w
-}
-
-/// The two loops of L-BFGS: the slope through the inverse of the curvature, downwards.
-fn descent(slope: &[f64], pairs: &VecDeque<(Vec<f64>, Vec<f64>, f64)>) -> Vec<f64> {
-    let mut q: Vec<f64> = slope.iter().map(|s| -s).collect();
-    let mut shares = Vec::with_capacity(pairs.len());
-    for (moved, turned, inverse) in pairs.iter().rev() {
-        let share = inverse * dot(moved, &q);
-        q.iter_mut().zip(turned).for_each(|(q, t)| *q -= share * t);
-        shares.push(share);
-    }
-    if let Some((_, turned, inverse)) = pairs.back() {
-        let scale = 1.0 / (inverse * dot(turned, turned));
-        q.iter_mut().for_each(|q| *q *= scale);
-    }
-    for ((moved, turned, inverse), share) in pairs.iter().zip(shares.into_iter().rev()) {
-        let other = inverse * dot(turned, &q);
-        q.iter_mut().zip(moved).for_each(|(q, m)| *q += (share - other) * m);
-    }
-    q
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::lbfgs::FLAT;
     use super::*;
 
     fn vectors() -> Vec<Sparse> {

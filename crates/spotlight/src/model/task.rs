@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bags::BagModel;
 use super::classify::Classifier;
+use super::folds::{self, CrossValidation, Plan};
 use super::matching::Matcher;
 use super::seq2seq::Transducer;
 use super::teach::{self, Begun, Files, Order, Training};
@@ -44,6 +45,17 @@ macro_rules! tasks {
             /// The files that a recipe and the changes to it name.
             pub fn files(self, recipe: Option<&str>, changes: &[String]) -> Result<Files, ConfigError> {
                 match self { $(Task::$task => teach::files::<$model>(recipe, changes)),+ }
+            }
+
+            /// Reads the data and cross-validates; `note` hears what was chosen and found on the way.
+            pub fn cross_validate(
+                self,
+                recipe: Option<&str>,
+                changes: &[String],
+                plan: &Plan,
+                note: &mut dyn FnMut(&str),
+            ) -> Result<CrossValidation> {
+                match self { $(Task::$task => folds::from_files::<$model>(recipe, changes, plan, note)),+ }
             }
 
             /// Reads the data and makes a model that is ready to learn; `note` hears what was chosen and found on the way.

@@ -171,6 +171,17 @@ pub(crate) fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) ->
     Ok((train, dev))
 }
 
+/// The examples that a model has learnt from, if their file is still where it was; else why not.
+pub(super) fn learnt_from<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
+    let path = config.files().0;
+    if path.is_empty() || path == "-" || !Path::new(path).exists() {
+        let what = if path.is_empty() || path == "-" { "the training examples are".into() } else { format!("the training file {path} is") };
+        return Err(format!("note: {what} not there, so what remembers them is not compared"));
+    }
+    let found = parts::<M>(config, &mut |_| {});
+    found.map(|(train, _)| train).map_err(|e| format!("note: what remembers the training examples is not compared: {e}"))
+}
+
 /// Says which labels have too few examples to be learnt well.
 fn warn_of_rare<M: Model>(train: &[M::Row], note: &mut dyn FnMut(&str)) {
     if let Some(warning) = rare_warning(&rare_labels(train.iter().filter_map(M::label))) {

@@ -97,6 +97,7 @@ fn answers_as_json_to_the_byte() {
         answer_words: vec![0, 1],
         answer_attention: vec![vec![0.5, 0.5]],
         crossed: true,
+        evidence: None,
     };
     assert_eq!(
         answer.to_json().to_string(),

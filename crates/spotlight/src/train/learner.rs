@@ -1,5 +1,7 @@
 //! What a training run needs to know of a model.
 
+use std::sync::atomic::AtomicBool;
+
 use spotlight_kernels::Float;
 
 use crate::Result;
@@ -36,6 +38,11 @@ pub trait Learner: Sync {
     /// The sum of the examples' losses, times `scale`.
     fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Self::Example], scale: f64) -> Result<Var>;
 
+    /// Sets the weights to the best ones at once, if they can be computed; no steps are taken then. It must come to the same bits whenever it is asked, and look at `stop` from time to time.
+    fn solve(&self, _params: &mut Params<f32>, _examples: &[Self::Example], _stop: &AtomicBool) -> Result<Solution> {
+        Ok(Solution::BySteps)
+    }
+
     /// The names of what [`measure`](Self::measure) gives for these examples, if they are known without measuring: a wrong `train.metric` is then refused before the
     /// first batch.
     fn measures(&self, _examples: &[Self::Example]) -> Option<Vec<&'static str>> {
@@ -53,6 +60,17 @@ pub trait Learner: Sync {
         }
         Ok(vec![Measure::falling("loss", loss / targets.max(1) as f64)])
     }
+}
+
+/// Whether a learner has found its weights without taking steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Solution {
+    /// It learns step by step.
+    BySteps,
+    /// It has found them; the mean loss of a target.
+    Found(f64),
+    /// It was stopped before.
+    Stopped,
 }
 
 /// A measure of a model.

@@ -12,6 +12,6 @@ pub mod settings;
 mod state;
 
 pub use fit::{Fit, fit};
-pub use learner::{Bound, Learner, Measure};
+pub use learner::{Bound, Learner, Measure, Solution};
 pub use run::{End, Evaluation, Outcome, Run, Tick, Watch, check_metric};
 pub use settings::TrainSettings;

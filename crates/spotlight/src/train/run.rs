@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::best::judge;
 use super::checkpoint::Progress;
-use super::learner::{Learner, Measure};
+use super::learner::{Learner, Measure, Solution};
 use super::optim::{Optimiser, clip_scale};
 use super::parallel::{Shards, deal};
 use super::schedule::{Plateau, Schedule};
@@ -176,7 +176,20 @@ impl Run<'_> {
         let mut positions = 0u64;
         let mut end = End::Finished;
 
-        'epochs: while state.progress.epoch < s.epochs {
+        match learner.solve(params, train, self.stop)? {
+            Solution::BySteps => {}
+            Solution::Stopped => end = End::Stopped,
+            Solution::Found(loss) => {
+                positions = lengths.iter().map(|l| l.positions() as u64).sum();
+                let p = &mut state.progress;
+                (p.epoch, p.loss, p.targets) = (s.epochs, loss, 1);
+                p.seconds = before + start.elapsed().as_secs_f64();
+                watch.measuring();
+                let evaluation = self.evaluate(learner, params, dev, &mut state, schedule)?;
+                watch.evaluated(&evaluation);
+            }
+        }
+        'epochs: while end != End::Stopped && state.progress.epoch < s.epochs {
             if s.patience > 0 && state.progress.waited >= s.patience {
                 end = End::Patience;
                 break;

@@ -1,7 +1,7 @@
 //! Bags: from sets of rows of numbers with one label each to a model that labels a set and tells which rows decided.
 //!
 //! Rows can be anything: patches of a picture, channels, nodes of a graph, instruments. In the order data meets them: [`config`] (settings), [`standard`] (features
-//! on one scale), [`net`] (the network), [`learn`] (loss, measures and decisions), [`folds`] (cross-validation). A [`BagModel`] holds them together.
+//! on one scale), [`net`] (the network), [`learn`] (loss, measures and decisions). A [`BagModel`] holds them together.
 //!
 //! ```
 //! use spotlight::model::bags::{BagModel, Config};
@@ -17,8 +17,8 @@
 //! ```
 
 mod answer;
+mod baseline;
 pub mod config;
-pub mod folds;
 pub mod learn;
 pub mod net;
 mod probe;
@@ -31,7 +31,6 @@ use std::path::Path;
 
 pub use answer::Answer;
 pub use config::Config;
-pub use folds::{CrossValidation, cross_validate};
 pub use learn::{BagLearner, Example};
 pub use net::Net;
 pub use standard::Standard;

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::audit::{self, Course, Progress};
 use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::Bag;
@@ -126,6 +126,11 @@ impl Model for BagModel {
 
     fn audit(&self, rows: &[Bag], course: &Course, progress: &Progress) -> Result<audit::Report> {
         audit::pooled(self, rows, course, progress)
+    }
+
+    /// The most frequent label, and logistic regression on mean and max of the rows.
+    fn baselines(&self, train: &dyn Fn() -> Option<Vec<Bag>>, rows: &[Bag]) -> Result<Vec<Baseline>> {
+        self.simple(train(), rows)
     }
 
     /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.

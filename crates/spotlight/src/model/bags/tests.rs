@@ -2,6 +2,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::folder::claim;
+use crate::model::folds::{Plan, cross_validate, folds};
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
 use crate::model::testing::{check_gradient, fit, pool_by};
@@ -90,23 +91,33 @@ fn the_standard_is_that_of_the_training_part() {
 fn folds_are_reproducible_and_judge_every_bag_once() {
     let folder = tempfile::tempdir().unwrap();
     let stop = AtomicBool::new(false);
-    let run = |name: &str| {
+    let run = |name: &str, folds: usize, repeat: usize| {
         let claim = claim(&folder.path().join(name), false).unwrap();
-        cross_validate(&small(), &bags(20), 4, &claim, &stop, &|_, _| {})
+        let plan = Plan { folds, repeat, claim: &claim, stop: &stop, done: &|_, _| {} };
+        cross_validate::<BagModel>(&small(), &bags(20), &plan)
     };
-    let (a, b) = (run("a").unwrap(), run("b").unwrap());
-    assert_eq!(a.folds, b.folds);
+    let (a, b) = (run("a", 4, 1).unwrap(), run("b", 4, 2).unwrap());
+    // The second repetition has other folds.
+    assert_eq!(a.folds, b.folds[..4]);
+    assert_ne!(a.folds, b.folds[4..]);
     let spread = a.spread("accuracy").unwrap();
     assert!(spread.runs == 4 && spread.mean > 0.9, "{spread}");
-    assert_eq!(a.spread("nothing"), None);
+    assert_eq!((a.examples, b.spread("loss").unwrap().runs, b.spread_of_repetitions("loss").unwrap().runs), (20, 8, 2));
+    assert_eq!((a.spread("nothing"), a.names()[0]), (None, "loss"));
+    // Dealt out by label, so that half of each part has the most frequent one.
+    assert_eq!(a.baseline("most frequent label", "accuracy").unwrap().mean, 0.6);
+    let above = a.above("most frequent label", "accuracy").unwrap();
+    assert!((above.mean - (spread.mean - 0.6)).abs() < 1e-9);
+    assert!(a.baseline_names().contains(&("logistic regression on mean and max".into(), "macro_f1")));
     BagModel::load(&folder.path().join("a/fold-4")).unwrap();
+    BagModel::load(&folder.path().join("b/fold-8")).unwrap();
 
     let labels: Vec<String> = bags(20).into_iter().map(|b| b.label).collect();
-    let mut judged: Vec<usize> = folds::folds(&labels, 3, 7).concat();
+    let mut judged: Vec<usize> = folds(&labels, 3, 7).concat();
     judged.sort_unstable();
     assert_eq!(judged, (0..20).collect::<Vec<_>>());
-    for wrong in [0, 1, 21] {
-        assert!(cross_validate(&small(), &bags(20), wrong, &claim(&folder.path().join("c"), false).unwrap(), &stop, &|_, _| {}).is_err());
+    for (wrong, repeat) in [(0, 1), (1, 1), (21, 1), (2, 0)] {
+        assert!(run("c", wrong, repeat).is_err());
         assert!(!folder.path().join("c").exists());
     }
 }

@@ -7,6 +7,7 @@ use crate::attention::ScoreKind;
 use crate::config::ConfigError;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
+pub use crate::model::form::Form;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
 use crate::model::{AttentionSection, UnitSection, check_format, need};
@@ -44,16 +45,6 @@ pub struct Data {
     /// How the files are laid out.
     #[serde(flatten)]
     pub format: TableFormat,
-}
-
-/// How a classifier comes to its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// Every word speaks for or against each label, and attention decides how much it counts.
-    Evidence,
-    /// An encoder reads the text, and what it read is pooled to one row.
-    Pooled,
 }
 
 /// `[model]` of a recipe.

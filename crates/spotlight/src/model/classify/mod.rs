@@ -33,6 +33,7 @@ pub use net::Net;
 
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
+use crate::model::describe::Baseline;
 use crate::model::linear::Linear;
 use crate::model::{folder, head};
 use crate::params::Params;
@@ -70,17 +71,6 @@ impl Units {
     pub fn tokenizer(&self) -> Option<&Tokenizer> {
         if let Units::Tokenizer(tokenizer) = self { Some(tokenizer) } else { None }
     }
-}
-
-/// What a simple way reaches.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Baseline {
-    /// What it is.
-    pub name: &'static str,
-    /// Share of the labels that are right.
-    pub accuracy: f64,
-    /// Mean F1 of the labels, where it says anything.
-    pub macro_f1: Option<f64>,
 }
 
 /// A model that gives texts a label.
@@ -236,12 +226,10 @@ impl Classifier {
         }
     }
 
-    /// What the simple ways reach that a user would try first: (name, accuracy, macro F1 if it can be above 0).
-    pub fn baselines(&self, examples: &[Example]) -> Result<Vec<Baseline>> {
+    /// What the simple ways reach that a user would try first.
+    fn simple(&self, examples: &[Example]) -> Result<Vec<Baseline>> {
         let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
-        let counts = head::LabelCounts::of(self.labels.len(), gold.iter().copied()).counts;
-        let most = counts.iter().max().copied().unwrap_or(0);
-        let mut found = vec![Baseline { name: "most frequent label", accuracy: most as f64 / gold.len().max(1) as f64, macro_f1: None }];
+        let mut found = vec![head::most_frequent(&gold)];
         if let Net::Evidence(net) = &self.net {
             let linear = Linear { weights: self.params.get(net.linear).to_vec(), bias: self.params.get(net.linear_bias).to_vec() };
             let logits = |example: &Example| {
@@ -250,8 +238,7 @@ impl Classifier {
             };
             let all: Vec<Vec<f32>> = examples.iter().map(logits).collect();
             let confusion = head::confusion(&self.labels, &gold, &all)?;
-            let name = "TF-IDF logistic regression";
-            found.push(Baseline { name, accuracy: confusion.accuracy(), macro_f1: Some(confusion.macro_f1()) });
+            found.push(Baseline::new("TF-IDF logistic regression", head::of_confusion(&confusion)));
         }
         Ok(found)
     }

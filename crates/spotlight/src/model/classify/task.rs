@@ -6,9 +6,9 @@ use super::{Classifier, ClassifyLearner, Config, Example, Form};
 use crate::Result;
 use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
-use crate::metrics::{Report, Style};
+use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, listed, units, written};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
@@ -167,18 +167,17 @@ impl Model for Classifier {
         audit::pooled(self, rows, course, progress)
     }
 
-    /// Accuracy, macro F1, ROC-AUC for two labels, what the simple ways reach, and the table per class.
+    /// The most frequent label, and for the form of evidence the regression that is half of it.
+    fn baselines(&self, _: &dyn Fn() -> Option<Vec<Labelled>>, rows: &[Labelled]) -> Result<Vec<Baseline>> {
+        self.simple(&self.examples(rows)?)
+    }
+
+    /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
     fn scores(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("texts", rows.len());
         add_measures(&mut report, &Model::measure(self, rows)?);
         let examples = self.examples(rows)?;
-        for baseline in self.baselines(&examples)? {
-            report.number(&format!("accuracy, {}", baseline.name), baseline.accuracy, Style::Share);
-            if let Some(f1) = baseline.macro_f1 {
-                report.number(&format!("macro F1, {}", baseline.name), f1, Style::Share);
-            }
-        }
         Ok(Scores { report, classes: Some(self.confusion(&examples)?) })
     }
 }

@@ -32,18 +32,41 @@ pub struct Answer {
     pub answer_attention: Vec<Vec<f32>>,
     /// Whether the question asked the answer, so that a picture crosses the two.
     pub crossed: bool,
+    /// What the score is the sum of, in the form of evidence.
+    pub evidence: Option<Evidence>,
+}
+
+/// What a score of evidence is the sum of: all `matches`, all of `answer`, `length`, and `place` if it counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// Words of the question by words of the answer: how far each agrees with the word it was found as, from 0 to 1; a word found in several places has a part in each.
+    pub alignment: Vec<Vec<f32>>,
+    /// Words of the question by words of the answer: what the match adds to the score.
+    pub matches: Vec<Vec<f32>>,
+    /// Words of the answer: what each adds by being there, whether asked for or not.
+    pub answer: Vec<f32>,
+    /// What the length of the answer adds.
+    pub length: f32,
+    /// What its place among the candidates adds, if it counts.
+    pub place: Option<f32>,
 }
 
 impl Answer {
-    /// As a picture of the two texts on their own.
+    /// As a picture of the two texts, and in the form of evidence of what agrees in them.
     pub fn picture(&self) -> Match {
         let side = |tokens: &[String], heads: &[Vec<f32>]| Weighted { tokens: tokens.to_vec(), heads: heads.to_vec() };
         Match {
             score: self.score,
             question: side(&self.question_tokens, &self.question_attention),
             answer: side(&self.answer_tokens, &self.answer_attention),
-            cross: None,
+            cross: self.cross(),
         }
+    }
+
+    /// Words of the question by words of the answer, if the model compares them: how far they agree, times how much the word is looked for.
+    fn cross(&self) -> Option<Vec<Vec<f32>>> {
+        let (evidence, sought) = (self.evidence.as_ref()?, self.question_attention.first()?);
+        Some(evidence.alignment.iter().zip(sought).map(|(row, weight)| row.iter().map(|strength| strength * weight).collect()).collect())
     }
 }
 
@@ -58,7 +81,8 @@ impl answer::Answer for Answer {
         self.question_attention.len()
     }
 
-    /// Both texts shaded by their weights; if the question asks the answer, also the weight of each pair of their units.
+    /// Both texts shaded by their weights; if the question asks the answer, or its words are compared with those of the answer, also each pair of
+    /// their units.
     fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
         let mut picture = self.picture();
         for (side, words) in [(&mut picture.question, &self.question_words), (&mut picture.answer, &self.answer_words)] {
@@ -67,7 +91,9 @@ impl answer::Answer for Answer {
                 *side = side.merge_subwords(&groups(words));
             }
         }
-        picture.cross = self.crossed.then(|| picture.pairs());
+        if self.crossed {
+            picture.cross = Some(picture.pairs());
+        }
         vec![picture.into()]
     }
 }
@@ -89,10 +115,32 @@ impl Serialize for Answer {
             question_tokens: &'a [String],
             answer_tokens: &'a [String],
             attention: Both<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            alignment: Option<&'a [Vec<f32>]>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            contributions: Option<Sum<'a>>,
         }
+        #[derive(Serialize)]
+        struct Sum<'a> {
+            matches: &'a [Vec<f32>],
+            answer: &'a [f32],
+            length: f32,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            place: Option<f32>,
+        }
+        let alignment = self.evidence.as_ref().map(|e| e.alignment.as_slice());
         let attention = Both { question: &self.question_attention, answer: &self.answer_attention };
         let (question_tokens, answer_tokens) = (&self.question_tokens, &self.answer_tokens);
-        Object { question: &self.question, answer: &self.answer, score: self.score, question_tokens, answer_tokens, attention }
-            .serialize(serializer)
+        Object {
+            question: &self.question,
+            answer: &self.answer,
+            score: self.score,
+            question_tokens,
+            answer_tokens,
+            attention,
+            alignment,
+            contributions: self.evidence.as_ref().map(|e| Sum { matches: &e.matches, answer: &e.answer, length: e.length, place: e.place }),
+        }
+        .serialize(serializer)
     }
 }

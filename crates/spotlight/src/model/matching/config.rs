@@ -7,6 +7,7 @@ use crate::attention::{Asker, AttentionConfig, Place, ScoreKind};
 use crate::config::ConfigError;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
+pub use crate::model::form::Form;
 use crate::model::pooling::PoolingKind;
 use crate::model::{AttentionSection, UnitSection, check_format, need};
 use crate::text::UnitKind;
@@ -51,6 +52,12 @@ pub struct Data {
 /// `[model]` of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
+    /// `evidence` or `pooled`.
+    pub form: Form,
+    /// Of `evidence`: how strongly the weights of single words and pairs are held back.
+    pub penalty: f64,
+    /// Of `evidence`: whether the place of an answer in its list counts, where lists have an order that says something, such as that of an article.
+    pub place: bool,
     /// How a text is read.
     #[serde(flatten)]
     pub encoder: EncoderSection,
@@ -98,6 +105,9 @@ impl Default for Config {
             data: Data { train: String::new(), dev: String::new(), id_column: false, format: TableFormat::default() },
             text: UnitSection { units: UnitKind::Words, ..UnitSection::default() },
             model: Model {
+                form: Form::Pooled,
+                penalty: 0.3,
+                place: false,
                 encoder: EncoderSection::default(),
                 pooling: PoolingKind::Attention,
                 towers: Towers::Shared,
@@ -115,11 +125,40 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The defaults of the form `evidence`. Its weights are computed, so there is one epoch and nothing to choose of how to learn.
+    pub fn evidence() -> Self {
+        let mut config = Config::default();
+        config.model.form = Form::Evidence;
+        config.train = TrainSettings { metric: "map".into(), epochs: 1, patience: 0, ..TrainSettings::default() };
+        config
+    }
+
+    /// Whether something is set that only a model with an encoder has.
+    pub(super) fn wants_encoder(&self) -> bool {
+        let plain = Config::default();
+        let Model { form, penalty, place, .. } = self.model;
+        let same = Model { form, penalty, place, ..plain.model };
+        (&self.model, self.attention, self.asked, &self.text) != (&same, plain.attention, plain.asked, &plain.text)
+    }
+
+    /// Whether something is set of how to learn in steps; which measure is asked for says nothing of them.
+    pub(super) fn wants_steps(&self) -> bool {
+        self.train != TrainSettings { metric: self.train.metric.clone(), ..Config::evidence().train }
+    }
+
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.train.check()?;
         check_format(&self.data.format)?;
         let m = &self.model;
+        need(m.penalty > 0.0 && m.penalty.is_finite(), "model.penalty", format!("must be above 0, is {}", m.penalty))?;
+        if m.form == Form::Evidence {
+            let problem = "settings of an encoder, its units, its pooling, its attention and its loss go with \"pooled\"";
+            need(!self.wants_encoder(), "model.form", problem)?;
+            let problem = "the weights of \"evidence\" are computed, not learnt in steps: of [train] only the metric can be set";
+            return need(!self.wants_steps(), "model.form", problem);
+        }
+        need(!m.place, "model.place", "goes with model.form = \"evidence\"")?;
         m.encoder.check()?;
         let width = self.width();
         m.pooling.check(&self.attention, width, true)?;

@@ -1,19 +1,24 @@
 //! How a matcher learns, and what is measured.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 use spotlight_kernels::Float;
 
 use super::config::{Config, Loss};
-use super::net::{Net, Scored, Side};
+use super::evidence::solve::{List, solve};
+use super::evidence::{EvidenceNet, Features};
+use super::net::{Net, Scored, Side, TowerNet};
 use crate::Result;
-use crate::metrics::{self, RankScores, Unanswered, rank_scores};
+use crate::axis::Axis;
+use crate::metrics::{self, Unanswered, rank_scores};
 use crate::model::encoder::side_by_side;
 use crate::model::head::nothing_to_measure;
 use crate::model::pooling::weights_by_item;
 use crate::params::Params;
 use crate::tape::{Tape, Var};
 use crate::text::batch::{Lengths, by_length, in_original_order};
-use crate::train::{Learner, Measure};
+use crate::train::{Learner, Measure, Solution};
 
 /// Positions in a batch while answering.
 const BATCH: usize = 4000;
@@ -38,6 +43,10 @@ pub struct Candidate {
     pub relevant: bool,
     /// How much of the question stands in it, from 0 to 1: the idf of the words they share by the idf of all words of the question.
     pub overlap: f32,
+    /// Whether it answers another question: what a question is ranked against that has right answers only.
+    pub borrowed: bool,
+    /// What it is scored by, in the form of evidence.
+    pub features: Features,
 }
 
 /// A matcher as the training loop sees it.
@@ -47,12 +56,18 @@ pub struct MatchLearner {
     loss: Loss,
     margin: f64,
     wrong: usize,
+    penalty: f64,
 }
 
 impl MatchLearner {
     pub(super) fn new(config: &Config, net: Net) -> Self {
         let m = &config.model;
-        MatchLearner { net, loss: m.loss, margin: m.margin, wrong: m.wrong }
+        MatchLearner { net, loss: m.loss, margin: m.margin, wrong: m.wrong, penalty: m.penalty }
+    }
+
+    /// Whether every pair is right or wrong on its own.
+    fn is_pointwise(&self) -> bool {
+        matches!(self.net, Net::Pooled(_)) && self.loss == Loss::CrossEntropy
     }
 
     /// The candidates an example is learnt from: all of them, or every right one with some wrong ones drawn for it.
@@ -73,11 +88,15 @@ impl Learner for MatchLearner {
     type Example = Example;
 
     fn lengths(&self, example: &Example) -> Lengths {
-        lengths(example)
+        match &self.net {
+            Net::Evidence(_) => Lengths { source: example.candidates.len(), target: 0 },
+            Net::Pooled(_) => lengths(example),
+        }
     }
 
     fn targets(&self, example: &Example) -> usize {
         match self.loss {
+            _ if matches!(self.net, Net::Evidence(_)) => usize::from(is_telling(example)),
             Loss::CrossEntropy => example.candidates.len(),
             Loss::Hinge => example.candidates.iter().filter(|c| c.relevant).count() * self.wrong,
         }
@@ -88,8 +107,12 @@ impl Learner for MatchLearner {
     }
 
     fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Example], scale: f64) -> Result<Var> {
+        let net = match &self.net {
+            Net::Evidence(net) => return list_loss(net, tape, examples, scale),
+            Net::Pooled(net) => net,
+        };
         let drawn: Vec<(&[u32], Vec<&Candidate>)> = examples.iter().map(|e| (e.question.as_slice(), self.drawn(tape, e))).collect();
-        let scored = run(&self.net, tape, &drawn)?.0;
+        let scored = run(net, tape, &drawn)?.0;
         let relevant: Vec<bool> = drawn.iter().flat_map(|(_, candidates)| candidates.iter().map(|c| c.relevant)).collect();
         match self.loss {
             Loss::CrossEntropy => {
@@ -105,18 +128,31 @@ impl Learner for MatchLearner {
         }
     }
 
+    /// The weights of evidence are computed.
+    fn solve(&self, params: &mut Params<f32>, examples: &[Example], stop: &AtomicBool) -> Result<Solution> {
+        let Net::Evidence(net) = &self.net else { return Ok(Solution::BySteps) };
+        let lists: Vec<List> = examples.iter().map(|e| e.candidates.iter().map(|c| (&c.features, c.relevant)).collect()).collect();
+        let rows = params.get(net.units).len();
+        let Some(found) = solve(&lists, rows, self.penalty, &|| stop.load(Ordering::Relaxed)) else { return Ok(Solution::Stopped) };
+        for (id, numbers) in [(net.dense, &found.dense[..]), (net.units, &found.units[..])] {
+            params.get_mut(id).iter_mut().zip(numbers).for_each(|(w, &x)| *w = x as f32);
+        }
+        Ok(Solution::Found(found.loss))
+    }
+
     fn measures(&self, _: &[Example]) -> Option<Vec<&'static str>> {
         let of_loss: &[&str] = if self.loss == Loss::CrossEntropy { &["loss"] } else { &[] };
         Some([&["map", "mrr"][..], of_loss].concat())
     }
 
-    /// `map` and `mrr` over the questions that have a right answer, and for cross-entropy `loss`.
+    /// `map` and `mrr` over the questions that have a right answer, and `loss`: for cross-entropy that of a pair, for evidence that of a question with wrong answers
+    /// too.
     fn measure(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Measure>> {
-        let found = decide(&self.net, params, examples)?;
-        let scores: Vec<f64> = found.iter().map(|d| d.score as f64).collect();
-        let ranks = ranked(examples, &scores)?;
-        let mut measures = vec![Measure::rising("map", ranks.map), Measure::rising("mrr", ranks.mrr)];
-        if self.loss == Loss::CrossEntropy {
+        let scores = scores(&self.net, params, examples)?;
+        let mut measures = rank_measures(&lists(examples, &scores))?;
+        if let Net::Evidence(_) = self.net {
+            measures.push(Measure::falling("loss", mean_list_loss(examples, &scores)));
+        } else if self.is_pointwise() {
             let surprise = |(p, c): (&f64, &Candidate)| -(if c.relevant { *p } else { 1.0 - *p }).max(1e-12).ln();
             let all = examples.iter().flat_map(|e| &e.candidates);
             let total: f64 = scores.iter().zip(all).map(surprise).sum();
@@ -126,14 +162,70 @@ impl Learner for MatchLearner {
     }
 }
 
-/// MAP and MRR of scores, one for each candidate of each question in order. Questions without a right answer are left out.
-pub fn ranked(examples: &[Example], scores: &[f64]) -> Result<RankScores> {
+/// Whether a question has a right and a wrong answer.
+fn is_telling(example: &Example) -> bool {
+    example.candidates.iter().any(|c| c.relevant) && example.candidates.iter().any(|c| !c.relevant)
+}
+
+/// The sum over questions of `ln Σ_all e^s - ln Σ_right e^s`, times `scale`: the loss of evidence on a tape.
+fn list_loss<T: Float>(net: &EvidenceNet, tape: &Tape<T>, examples: &[&Example], scale: f64) -> Result<Var> {
+    let telling: Vec<&Example> = examples.iter().copied().filter(|e| is_telling(e)).collect();
+    if telling.is_empty() {
+        return tape.sum_all(tape.scale(tape.param(net.dense), 0.0));
+    }
+    let candidates: Vec<&Candidate> = telling.iter().flat_map(|e| &e.candidates).collect();
+    let axis = Axis::new(telling.iter().map(|e| e.candidates.len()).collect::<Vec<_>>());
+    let scores = net.forward(tape, &candidates.iter().map(|c| &c.features).collect::<Vec<_>>(), &axis)?;
+    let right: Vec<usize> = (0..candidates.len()).filter(|&i| candidates[i].relevant).collect();
+    let counts = telling.iter().map(|e| e.candidates.iter().filter(|c| c.relevant).count()).collect::<Vec<_>>();
+    let right = tape.on_axis(tape.gather(tape.off_axis(scores), &right)?, &Axis::new(counts))?;
+    tape.sum_all(tape.scale(tape.sub(tape.log_sum_exp(scores)?, tape.log_sum_exp(right)?)?, scale))
+}
+
+/// The mean loss of the questions that have a right and a wrong answer.
+fn mean_list_loss(examples: &[Example], scores: &[f64]) -> f64 {
+    let (mut rest, mut total, mut count) = (scores, 0.0, 0usize);
+    for example in examples {
+        let (own, others) = rest.split_at(example.candidates.len());
+        rest = others;
+        if is_telling(example) {
+            let most = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum = |right_only: bool| -> f64 {
+                let counted = own.iter().zip(&example.candidates).filter(|(_, c)| c.relevant || !right_only);
+                counted.map(|(s, _)| (s - most).exp()).sum()
+            };
+            total += (sum(false) / sum(true).max(1e-300)).ln();
+            count += 1;
+        }
+    }
+    total / count.max(1) as f64
+}
+
+/// `map` and `mrr` of candidates.
+pub(super) fn rank_measures(lists: &[Vec<metrics::Candidate>]) -> Result<Vec<Measure>> {
+    let ranks = rank_scores(lists, Unanswered::Drop).map_err(nothing_to_measure)?;
+    Ok(vec![Measure::rising("map", ranks.map), Measure::rising("mrr", ranks.mrr)])
+}
+
+/// The candidates of each question that are measured, with their scores, one for each candidate of each question in order. Borrowed answers are left out, unless there
+/// are no other wrong ones at all.
+pub(super) fn lists(examples: &[Example], scores: &[f64]) -> Vec<Vec<metrics::Candidate>> {
+    let only_borrowed = examples.iter().flat_map(|e| &e.candidates).all(|c| c.relevant || c.borrowed);
     let mut scores = scores.iter();
-    let questions: Vec<Vec<metrics::Candidate>> = examples
-        .iter()
-        .map(|e| e.candidates.iter().zip(&mut scores).map(|(c, &score)| metrics::Candidate { score, relevant: c.relevant }).collect())
-        .collect();
-    rank_scores(&questions, Unanswered::Drop).map_err(nothing_to_measure)
+    let list = |e: &Example| {
+        let scored = e.candidates.iter().zip(&mut scores);
+        let counted = scored.filter(|(c, _)| only_borrowed || !c.borrowed);
+        counted.map(|(c, &score)| metrics::Candidate { score, relevant: c.relevant }).collect()
+    };
+    examples.iter().map(list).collect()
+}
+
+/// Scores of all candidates of all questions, in their order.
+fn scores(net: &Net, params: &Params<f32>, examples: &[Example]) -> Result<Vec<f64>> {
+    match net {
+        Net::Evidence(net) => Ok(examples.iter().flat_map(|e| &e.candidates).map(|c| net.score(params, &c.features)).collect()),
+        Net::Pooled(net) => Ok(decide(net, params, examples)?.into_iter().map(|d| d.score as f64).collect()),
+    }
 }
 
 /// What the network says of one answer.
@@ -154,7 +246,7 @@ fn lengths(example: &Example) -> Lengths {
 }
 
 /// Runs questions with their candidates through the network.
-fn run<T: Float>(net: &Net, tape: &Tape<T>, batch: &[(&[u32], Vec<&Candidate>)]) -> Result<(Scored, Side, Side)> {
+fn run<T: Float>(net: &TowerNet, tape: &Tape<T>, batch: &[(&[u32], Vec<&Candidate>)]) -> Result<(Scored, Side, Side)> {
     let side = |(ids, axis)| Side { ids, axis };
     let questions = side(side_by_side(batch.iter().map(|(question, _)| *question)));
     let candidates = || batch.iter().flat_map(|(_, candidates)| candidates.iter());
@@ -166,7 +258,7 @@ fn run<T: Float>(net: &Net, tape: &Tape<T>, batch: &[(&[u32], Vec<&Candidate>)])
 }
 
 /// Decisions on all candidates of all questions, in their order.
-pub fn decide(net: &Net, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Decision>> {
+pub fn decide(net: &TowerNet, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Decision>> {
     let batches = by_length(&examples.iter().map(lengths).collect::<Vec<_>>(), BATCH);
     let found = batches
         .par_iter()

@@ -9,11 +9,13 @@
 use spotlight_kernels::Float;
 
 use super::config::{Config, Loss, Towers};
+use super::evidence::EvidenceNet;
 use crate::Result;
 use crate::attention::{Attention, Question};
 use crate::axis::Axis;
 use crate::model::encoder::{EncoderSection, TextEncoder};
 use crate::model::pooling::{PooledRows, Pooling};
+use crate::model::probe::Opened;
 use crate::nn::Linear;
 use crate::params::{Init, ParamId, Params};
 use crate::tape::{Tape, Var};
@@ -21,9 +23,18 @@ use crate::tape::{Tape, Var};
 /// The factor of the cosine to begin with: a probability must be able to leave the middle.
 const FIRST_SCALE: f64 = 5.0;
 
+/// The network of either form.
+#[derive(Clone, Debug)]
+pub enum Net {
+    /// A sum of what words contribute.
+    Evidence(EvidenceNet),
+    /// Two towers.
+    Pooled(TowerNet),
+}
+
 /// The layers; their numbers are in a [`Params`].
 #[derive(Clone, Debug)]
-pub struct Net {
+pub struct TowerNet {
     question: Tower,
     answer: Tower,
     question_pooling: Pooling,
@@ -89,7 +100,7 @@ impl Tower {
     }
 }
 
-impl Net {
+impl TowerNet {
     /// Makes the parameters `question.*` and `answer.*` (`text.*` for shared towers), and those of the score, for a vocabulary of `units`.
     pub fn new<T: Float>(params: &mut Params<T>, config: &Config, units: usize) -> Result<Self> {
         let m = &config.model;
@@ -114,7 +125,7 @@ impl Net {
         let mut number = |name: &str, first: f64| params.add(format!("score.{name}"), &[1], Init::Constant(first));
         let scale = (m.loss == Loss::CrossEntropy).then(|| (number("scale", FIRST_SCALE), number("bias", 0.0)));
         let overlap = m.overlap.then(|| number("overlap", 1.0));
-        Ok(Net { question, answer, question_pooling, answer_pooling, scale, overlap })
+        Ok(TowerNet { question, answer, question_pooling, answer_pooling, scale, overlap })
     }
 
     /// The layers that hold the units' vectors: one, or one for each side.
@@ -154,6 +165,31 @@ impl Net {
             score = tape.add(score, tape.mul(shares, tape.param(factor))?)?;
         }
         Ok(Scored { score, cosine, question_weights: question.weights, answer_weights: answer.weights })
+    }
+
+    /// Answers, each with its question, on a tape: the pooled questions stand beside them.
+    pub(super) fn open(&self, tape: &Tape<f32>, questions: &Side, answers: &Side, scale: f32) -> Result<Opened> {
+        let (states, last) = self.question.read(tape, questions)?;
+        let asking = self.question_pooling.forward(tape, states, last)?.context;
+        let (input, read) = self.answer.encoder.open(tape, &answers.ids, &answers.axis, scale)?;
+        let states = self.answer.dense.as_ref().map_or(Ok(read.states), |dense| dense.forward(tape, read.states))?;
+        let (weights, values) = match &self.answer_pooling {
+            AnswerPooling::Alone(pooling) => pooling.open(tape, states)?.unwrap_or((states, states)),
+            AnswerPooling::Asked(attention) => {
+                let memory = attention.prepare(tape, states)?;
+                let items: Vec<usize> = (0..answers.axis.items()).collect();
+                let looked = attention.attend(tape, &memory, &Question::of_items(Some(asking), &items, &answers.axis, 0)?)?;
+                (looked.weights, memory.values)
+            }
+        };
+        Ok(Opened { inputs: vec![input], axis: answers.axis.clone(), weights, values, states: Some(states), beside: Some(asking) })
+    }
+
+    /// Factor of the cosine, and what is added to it for an answer with this overlap.
+    pub(super) fn scale_of(&self, params: &Params<f32>, overlap: f32) -> (f32, f32) {
+        let number = |id: ParamId| params.get(id)[0];
+        let (scale, bias) = self.scale.map_or((1.0, 0.0), |(scale, bias)| (number(scale), number(bias)));
+        (scale, bias + self.overlap.map_or(0.0, |factor| number(factor) * overlap))
     }
 
     /// Whether scores are logits.

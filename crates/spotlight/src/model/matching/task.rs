@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use super::{Answer, Config, Example, MatchLearner, Matcher};
+use super::{Answer, Config, Example, Form, MatchLearner, Matcher, Net};
 use crate::Result;
-use crate::metrics::{Report, Style};
+use crate::audit::{self, Course, Progress};
+use crate::config::resolve;
+use crate::metrics::Report;
 use crate::model::ask::{AnswerOptions, Input, NamedLines, Replies, all_at_once};
-use crate::model::describe::{Fact, Outline, Scores, add_measures, grouped, units, written};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, units, written};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
@@ -61,6 +63,17 @@ fn ranked(rows: &[Question], answers: Vec<Answer>) -> Vec<Answer> {
     sorted
 }
 
+impl Matcher {
+    /// What its texts are made of.
+    fn text(&self) -> String {
+        match (&self.net, &self.tokenizer) {
+            (Net::Pooled(_), Some(tokenizer)) => units(tokenizer.len(), self.config.text.units),
+            (Net::Evidence(net), _) => format!("{} features of words and pairs", grouped(net.known.rows.len())),
+            (Net::Pooled(_), None) => String::new(),
+        }
+    }
+}
+
 impl Model for Matcher {
     const TASK: Task = Task::Match;
     const KEY: &'static str = "question";
@@ -76,10 +89,24 @@ impl Model for Matcher {
         row.id.clone().unwrap_or_else(|| row.question.clone())
     }
 
-    fn choose(rows: &[Question], _: &[String]) -> Result<Chosen<Config>> {
+    fn choose(rows: &[Question], changes: &[String]) -> Result<Chosen<Config>> {
+        let asked = resolve(&Config::evidence(), "", changes)?;
+        // Who changes an encoder, or how it learns, wants one.
+        if asked.model.form == Form::Evidence && !asked.wants_encoder() && !asked.wants_steps() {
+            let notes =
+                vec!["chosen: evidence of matched words and of the answer's words; its weights are computed, not learnt in steps".into()];
+            return Ok(Chosen { config: Config::evidence(), notes });
+        }
         let guess = guess_units(rows.iter().map(|q| &q.answer));
         let notes = vec![format!("units: {}", guess.reason)];
         Ok(Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes })
+    }
+
+    fn defaults(given: &Config) -> Config {
+        match given.model.form {
+            Form::Evidence => Config::evidence(),
+            Form::Pooled => Config::default(),
+        }
     }
 
     fn new(config: Config, rows: &[Question]) -> Result<Self> {
@@ -128,29 +155,33 @@ impl Model for Matcher {
 
     fn outline(&self, train: &[Question], dev: &[Question]) -> Result<Outline> {
         let m = &self.config.model;
-        let baseline = self.baseline(&self.examples(dev))?;
-        Ok(Outline {
-            data: format!(
-                "{} training and {} development questions with {} and {} candidates; {}",
-                grouped(question_groups(train).len()),
-                grouped(question_groups(dev).len()),
-                grouped(train.len()),
-                grouped(dev.len()),
-                units(self.tokenizer.len(), self.config.text.units),
+        let words = self.shared_words(&self.examples(dev))?;
+        let reached: Vec<String> = words[0].measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
+        let data = format!(
+            "{} training and {} development questions with {} and {} candidates",
+            grouped(question_groups(train).len()),
+            grouped(question_groups(dev).len()),
+            grouped(train.len()),
+            grouped(dev.len()),
+        );
+        let (data, network) = match &self.net {
+            Net::Evidence(_) => (data, "evidence of matched words, and of the answer's words beside the question's first".into()),
+            Net::Pooled(_) => (
+                format!("{data}; {}", self.text()),
+                format!(
+                    "{} towers, {} {} pooled by {}",
+                    written(m.towers),
+                    written(m.encoder.cell),
+                    m.encoder.hidden,
+                    m.pooling.name(&self.config.attention)
+                ),
             ),
-            network: format!(
-                "{} towers, {} {} pooled by {}",
-                written(m.towers),
-                written(m.encoder.cell),
-                m.encoder.hidden,
-                m.pooling.name(&self.config.attention)
-            ),
-            baseline: Some(format!("shared words alone, rare ones counting more: map {:.4}, mrr {:.4}", baseline.map, baseline.mrr)),
-        })
+        };
+        Ok(Outline { data, network, baseline: Some(format!("shared words alone, rare ones counting more: {}", reached.join(", "))) })
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("text", units(self.tokenizer.len(), self.config.text.units))]
+        vec![("text", self.text())]
     }
 
     fn blind(&self) -> Option<String> {
@@ -166,16 +197,27 @@ impl Model for Matcher {
         Ok(all_at_once(if options.unranked { answers } else { ranked(&rows, answers) }))
     }
 
-    /// MAP and MRR, and what the words shared with the question reach alone.
+    /// The words shared with the question.
+    fn baselines(&self, _: &dyn Fn() -> Option<Vec<Question>>, rows: &[Question]) -> Result<Vec<Baseline>> {
+        self.shared_words(&self.examples(rows))
+    }
+
+    fn audit(&self, rows: &[Question], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        audit::pooled(self, rows, course, progress)
+    }
+
+    /// MAP and MRR.
     fn scores(&self, rows: &[Question], _: &AnswerOptions) -> Result<Scores> {
-        let baseline = self.baseline(&self.examples(rows))?;
+        let groups = question_groups(rows);
+        let answered = groups.iter().filter(|group| group.iter().any(|&row| rows[row].relevant)).count();
         let mut report = Report::new();
         report.count("rows", rows.len());
-        report.count("questions", baseline.questions);
-        report.count("left out (no right answer)", baseline.dropped);
+        report.count("questions", answered);
+        report.count("left out (no right answer)", groups.len() - answered);
+        if answered > 0 && rows.iter().all(|row| row.relevant) {
+            report.text("wrong answers", "none in the file: borrowed from other questions");
+        }
         add_measures(&mut report, &Model::measure(self, rows)?);
-        report.number("MAP of shared words (idf)", baseline.map, Style::Share);
-        report.number("MRR of shared words (idf)", baseline.mrr, Style::Share);
         Ok(Scores { report, classes: None })
     }
 }

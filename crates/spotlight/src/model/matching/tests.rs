@@ -3,7 +3,7 @@ use super::*;
 use crate::attention::ScoreKind;
 use crate::model::encoder::EncoderSection;
 use crate::model::testing::{check_gradient, fit, pool_by};
-use crate::train::Measure;
+use crate::train::{Learner, Measure};
 
 /// Questions about colours; no word of a right answer stands in its question.
 fn colours() -> Vec<Question> {
@@ -28,6 +28,10 @@ fn small() -> Config {
     config.train.warmup = 0;
     config.train.patience = 0;
     config
+}
+
+fn shared(model: &Matcher, examples: &[Example]) -> f64 {
+    value(&model.shared_words(examples).unwrap()[0].measures, "map")
 }
 
 fn value(measures: &[Measure], name: &str) -> f64 {
@@ -63,7 +67,7 @@ fn it_learns_answers_that_share_no_word_with_their_question() {
         assert_eq!(examples.len(), 3);
         let measures = fit(&model.learner(), &mut model.params, &model.config.train, &examples);
         assert_eq!((value(&measures, "map"), value(&measures, "mrr")), (1.0, 1.0), "{loss:?}");
-        assert!(model.baseline(&examples).unwrap().map < 0.7);
+        assert!(shared(&model, &examples) < 0.7);
         let answers = model.answer(&[("what colour is sky ?", "blue it is"), ("what colour is sky ?", "red it is")]).unwrap();
         assert!(answers[0].score > answers[1].score);
         assert!(loss == Loss::Hinge || answers.iter().all(|a| (0.0..=1.0).contains(&a.score)));
@@ -134,5 +138,161 @@ fn what_cannot_be_used_is_told() {
     assert!(error(|c| c.model.wrong = 0).starts_with("`model.wrong`"));
     let model = Matcher::new(small(), &colours()).unwrap();
     let wrong: Vec<Question> = colours().into_iter().filter(|q| !q.relevant).collect();
-    assert!(model.baseline(&model.examples(&wrong)).unwrap_err().to_string().contains("nothing to measure"));
+    assert!(model.shared_words(&model.examples(&wrong)).unwrap_err().to_string().contains("nothing to measure"));
+}
+
+/// Towns and what is asked of them: where a year stands the answer to "when", where a number of people stands the answer to "how many". Both name the town.
+fn towns(questions: usize, seed: usize) -> Vec<Question> {
+    let names = ["ash", "birch", "cedar", "elm", "fir", "holly", "larch", "maple", "oak", "pine", "rowan", "willow", "yew"];
+    let mut rows = Vec::new();
+    for i in 0..questions {
+        let n = i * 7 + seed * 31;
+        let (town, other) = (names[n % names.len()], names[(n + 5) % names.len()]);
+        let when = i % 2 == 0;
+        let question = if when { format!("when was {town} founded ?") } else { format!("how many people live in {town} ?") };
+        let year = |town: &str| format!("settlers came to {town} in 1{:03}", (n * 37) % 1000);
+        let people = |town: &str| format!("{town} is the home of {} souls", 1 + n * 53 % 900);
+        let answers =
+            [(people(town), !when), (format!("{town} lies by the sea , as all know ."), false), (year(town), when), (year(other), false)];
+        rows.extend(answers.into_iter().map(|(answer, relevant)| Question {
+            id: None,
+            question: question.clone(),
+            answer,
+            relevant,
+            line: i + 1,
+        }));
+    }
+    rows
+}
+
+fn solved(rows: &[Question], change: impl Fn(&mut Config)) -> Matcher {
+    let mut config = Config::evidence();
+    change(&mut config);
+    let mut model = Matcher::new(config, rows).unwrap();
+    let examples = model.examples(rows);
+    fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+    model
+}
+
+fn map(model: &Matcher, rows: &[Question]) -> f64 {
+    value(&model.learner().measure(&model.params, &model.examples(rows)).unwrap(), "map")
+}
+
+#[test]
+fn evidence_learns_what_answers_look_like_from_few_questions() {
+    for questions in [30, 100, 300] {
+        let model = solved(&towns(questions, 1), |_| {});
+        let test = towns(100, 2);
+        let (found, words) = (map(&model, &test), shared(&model, &model.examples(&test)));
+        assert!(found > 0.97 && words < 0.8, "{questions}: {found}, shared words {words}");
+    }
+}
+
+#[test]
+fn evidence_on_a_tape_is_the_evidence_that_is_computed() {
+    let rows = towns(6, 1);
+    let model = solved(&rows, |_| {});
+    let examples = model.examples(&rows);
+    check_gradient(&model.params, &model.learner(), &examples);
+    let tape = crate::tape::Tape::new(&model.params);
+    let all: Vec<&Example> = examples.iter().collect();
+    let loss = tape.item(model.learner().loss(&tape, &all, 1.0 / 6.0).unwrap());
+    let measured = value(&model.learner().measure(&model.params, &examples).unwrap(), "loss");
+    assert!((loss - measured).abs() < 1e-5, "{loss} and {measured}");
+}
+
+#[test]
+fn a_saved_model_of_evidence_answers_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = towns(20, 1);
+    for place in [false, true] {
+        let model = solved(&rows, |c| c.model.place = place);
+        model.save_frame(folder.path()).unwrap();
+        weights::save(&model.params, &folder.path().join("model.safetensors")).unwrap();
+        let again = Matcher::load(folder.path()).unwrap();
+        let pairs: Vec<(&str, &str)> =
+            rows.iter().map(|r| (r.question.as_str(), r.answer.as_str())).chain([("", ""), ("who ?", "")]).collect();
+        let answers = again.answer(&pairs).unwrap();
+        assert_eq!(model.answer(&pairs).unwrap(), answers);
+        let scores: Vec<f32> = model.examples(&rows).iter().flat_map(|e| &e.candidates).map(|c| score(&again, c)).collect();
+        for (answer, score) in answers.iter().zip(scores) {
+            assert_eq!(answer.score, score);
+            let evidence = answer.evidence.as_ref().unwrap();
+            let matches: f32 = evidence.matches.iter().flatten().sum();
+            let sum = matches + evidence.answer.iter().sum::<f32>() + evidence.length + evidence.place.unwrap_or(0.0);
+            assert!((sum - score).abs() < 1e-4, "{sum} and {score}");
+            assert_eq!(evidence.place.is_some(), place);
+        }
+        std::fs::remove_file(folder.path().join("config.toml")).unwrap();
+    }
+}
+
+fn score(model: &Matcher, candidate: &Candidate) -> f32 {
+    let Net::Evidence(net) = &model.net else { panic!("not of evidence") };
+    net.score(&model.params, &candidate.features) as f32
+}
+
+/// A row of the matrix is a word of the question, a column one of the answer, and the number their agreement times how much the word is looked for.
+#[test]
+fn the_matrix_crosses_words_that_agree() {
+    let model = solved(&towns(60, 1), |_| {});
+    let answer = model.answer(&[("When was elm founded ?", "settlers founded Elm in 1234")]).unwrap().remove(0);
+    let cross = answer.picture().cross.unwrap();
+    assert_eq!((cross.len(), cross[0].len()), (5, 5));
+    let sought = &answer.question_attention[0];
+    assert_eq!((cross[2][2], cross[3][1]), (sought[2], sought[3]));
+    assert_eq!(cross.iter().flatten().filter(|&&c| c > 0.0).count(), 2, "{cross:?}");
+    // The year speaks for the answer, though nobody asked for it by name.
+    let own = &answer.evidence.as_ref().unwrap().answer;
+    assert!(own[4] > 0.0 && own[4] > own[0] && own[4] > own[1], "{own:?}");
+    assert!(answer.answer_attention[0][4] > 0.1, "{:?}", answer.answer_attention);
+}
+
+#[test]
+fn right_answers_alone_are_ranked_against_those_of_others() {
+    let right = |seed| towns(80, seed).into_iter().filter(|q| q.relevant).collect::<Vec<_>>();
+    let model = solved(&right(1), |_| {});
+    let examples = model.examples(&right(2));
+    assert!(examples.iter().all(|e| e.candidates.len() > 5 && e.candidates.iter().skip(1).all(|c| c.borrowed)));
+    assert!(map(&model, &right(2)) > 0.9, "{}", map(&model, &right(2)));
+    // What is borrowed does not count where there are wrong answers enough.
+    let mut mixed = towns(4, 1);
+    mixed.extend(right(3).into_iter().take(1));
+    let examples = model.examples(&mixed);
+    assert!(examples[4].candidates.len() > 1);
+    let scores = vec![0.0; examples.iter().map(|e| e.candidates.len()).sum()];
+    assert_eq!(learn::lists(&examples, &scores).iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4, 4, 1]);
+    // Towers borrow only if there is nothing else to learn from.
+    let towers = Matcher::new(small(), &mixed).unwrap();
+    assert_eq!(towers.examples(&mixed)[4].candidates.len(), 1);
+    assert!(towers.examples(&right(1))[0].candidates.len() > 1);
+}
+
+#[test]
+fn settings_that_mean_nothing_to_a_form_are_refused() {
+    let error = |change: fn(&mut Config)| {
+        let mut config = Config::evidence();
+        change(&mut config);
+        Matcher::new(config, &colours()).unwrap_err().to_string()
+    };
+    assert!(error(|c| c.model.dense = 7).starts_with("`model.form`: settings of an encoder"));
+    assert!(error(|c| c.train.rate = 0.1).starts_with("`model.form`: the weights of \"evidence\" are computed"));
+    assert!(error(|c| c.model.penalty = 0.0).starts_with("`model.penalty`"));
+    assert!(error(|c| (c.model.form, c.model.place) = (Form::Pooled, true)).starts_with("`model.place`"));
+}
+
+/// Candidates that share the same words stand in the file's order, or the other way round; both are told.
+#[test]
+fn equal_overlaps_are_told_in_both_orders() {
+    let row = |answer: &str, relevant, line| Question {
+        id: None,
+        question: "how deep is the sea ?".into(),
+        answer: answer.into(),
+        relevant,
+        line,
+    };
+    let rows = [row("the sea is one", true, 1), row("the sea is two", false, 2), row("nothing", false, 3)];
+    let model = Matcher::new(Config::evidence(), &rows).unwrap();
+    let both = model.shared_words(&model.examples(&rows)).unwrap();
+    assert_eq!(both.iter().map(|b| value(&b.measures, "map")).collect::<Vec<_>>(), [0.5, 1.0]);
 }

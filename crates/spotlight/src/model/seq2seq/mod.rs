@@ -5,6 +5,7 @@
 //! A [`Transducer`] holds them together.
 
 mod answer;
+mod baseline;
 pub mod config;
 pub mod data;
 pub mod learn;

@@ -8,7 +8,7 @@ use crate::Result;
 use crate::audit::{self, Course, Progress};
 use crate::metrics::{self, Report, Segments, Style};
 use crate::model::ask::{AnswerOptions, Input, Replies, line_by_line};
-use crate::model::describe::{Fact, Outline, Scores, grouped, units, written};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, written};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
@@ -188,6 +188,11 @@ impl Model for Transducer {
 
     fn audit(&self, rows: &[Pair], course: &Course, progress: &Progress) -> Result<audit::Report> {
         audit::written(self, rows, course, progress)
+    }
+
+    /// Copying the source; and giving a source that was learnt from its most frequent target, any other itself.
+    fn baselines(&self, train: &dyn Fn() -> Option<Vec<Pair>>, rows: &[Pair]) -> Result<Vec<Baseline>> {
+        self.simple(train(), rows)
     }
 
     /// Accuracy and error rates; for words and subwords BLEU and chrF too.

@@ -6,13 +6,11 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use crate::weights::write_whole;
-use crate::{Error, Result};
+use crate::Result;
+use crate::model::hashed::{HashRows, hash};
 
 /// Lengths of the pieces of a word, its ends marked.
 const PIECES: std::ops::RangeInclusive<usize> = 2..=5;
-/// Rows of a table at most.
-const MOST_ROWS: usize = 1 << 20;
 
 /// A unit of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,18 +74,10 @@ pub fn units(text: &str) -> Vec<Vec<Unit>> {
         .collect()
 }
 
-/// FNV-1a, its bits mixed once more so that the low ones are good.
-fn hash(kind: u8, parts: &[&str]) -> u64 {
-    let bytes = std::iter::once(kind).chain(parts.iter().flat_map(|part| part.bytes()));
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3));
-    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
 /// Which units have a row: those of the training texts, by their hashes. A table that grows too large leaves out the rarest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitTable {
-    /// In ascending order; the place is the row.
-    hashes: Vec<u64>,
+    rows: HashRows,
 }
 
 impl UnitTable {
@@ -98,48 +88,35 @@ impl UnitTable {
             let here: HashSet<u64> = text.iter().flatten().map(|unit| unit.hash).collect();
             here.into_iter().for_each(|hash| *texts_with.entry(hash).or_default() += 1);
         }
-        let mut least = 1;
-        while texts_with.len() > MOST_ROWS {
-            least += 1;
-            texts_with.retain(|_, df| *df >= least);
-        }
-        let mut known: Vec<(u64, u32)> = texts_with.into_iter().collect();
-        known.sort_unstable();
+        let (rows, df) = HashRows::of_counts(texts_with, 1);
         let all = texts.len() as f64;
-        let idf = known.iter().map(|&(_, df)| (((1.0 + all) / (1.0 + df as f64)).ln() + 1.0) as f32).collect();
-        (UnitTable { hashes: known.into_iter().map(|(hash, _)| hash).collect() }, idf)
+        let idf = df.iter().map(|&df| (((1.0 + all) / (1.0 + df as f64)).ln() + 1.0) as f32).collect();
+        (UnitTable { rows }, idf)
     }
 
     /// The row of a unit, if it has one.
     pub fn row(&self, unit: &Unit) -> Option<u32> {
-        self.hashes.binary_search(&unit.hash).ok().map(|row| row as u32)
+        self.rows.row(unit.hash)
     }
 
     /// Rows.
     pub fn len(&self) -> usize {
-        self.hashes.len()
+        self.rows.len()
     }
 
     /// Whether no unit is known.
     pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
+        self.rows.is_empty()
     }
 
     /// Writes the hashes: eight bytes each, the lowest first.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write_whole(path, &self.hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect::<Vec<u8>>())
+        self.rows.save(path)
     }
 
     /// Reads what [`UnitTable::save`] wrote.
     pub fn load(path: &Path) -> Result<Self> {
-        let data = std::fs::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
-        let (hashes, rest) = data.as_chunks::<8>();
-        let hashes: Vec<u64> = hashes.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
-        if !rest.is_empty() || !hashes.is_sorted_by(|a, b| a < b) {
-            let problem = "not a table of units: expected hashes of eight bytes in ascending order; copy or train the model again".into();
-            return Err(Error::Weights { path: path.to_path_buf(), problem });
-        }
-        Ok(UnitTable { hashes })
+        Ok(UnitTable { rows: HashRows::load(path)? })
     }
 }
 
