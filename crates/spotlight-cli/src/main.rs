@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod audit;
 mod compare;
 mod demo;
 mod ensemble;
@@ -61,6 +62,8 @@ enum Command {
     Eval(eval::Eval),
     /// Say whether models differ by more than chance
     Compare(compare::Compare),
+    /// Say how far the pictures of a model's attention can be trusted
+    Audit(audit::Audit),
     /// Draw where a model looks
     Look(look::Look),
     /// Say what a model is, how it was trained, and how well it did
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Command::Predict(command) => command.run(common),
         Command::Eval(command) => command.run(common),
         Command::Compare(command) => command.run(common),
+        Command::Audit(command) => command.run(common),
         Command::Look(command) => command.run(common),
         Command::Info(command) => command.run(),
         Command::Plot(command) => command.run(),

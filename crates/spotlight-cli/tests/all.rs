@@ -2,6 +2,7 @@
 
 mod answers;
 mod asking;
+mod audit;
 mod common;
 mod compare;
 mod course;

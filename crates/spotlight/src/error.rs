@@ -97,6 +97,9 @@ pub enum Error {
         /// What is wrong, with the tensor's name.
         problem: String,
     },
+    /// A model or examples that an audit has nothing to say of; the reason.
+    #[error("cannot audit: {0}")]
+    Audit(String),
     /// A folder that holds no model.
     #[error("{} is not a model's folder", path.display())]
     NotAModel {

@@ -87,6 +87,7 @@
 #![warn(missing_docs)]
 
 pub mod attention;
+pub mod audit;
 pub mod axis;
 pub mod config;
 pub mod decoder;

@@ -167,6 +167,15 @@ pub fn read_config(folder: &Path) -> Result<String> {
     }
 }
 
+/// SHA-256 of a model's weights, in hexadecimal.
+pub fn weights_checksum(folder: &Path) -> Result<String> {
+    let path = folder.join(WEIGHTS);
+    match sha256::of_file(&path) {
+        Ok((checksum, _)) => Ok(checksum),
+        Err(source) => Err(Error::Io { path, source }),
+    }
+}
+
 /// Makes the folder of a new model.
 pub fn create(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|source| Error::Io { path: folder.to_path_buf(), source })

@@ -14,7 +14,7 @@ use crate::config::ConfigError;
 use crate::encoder::{AnyEncoder, Encoder, EncoderConfig, EncoderName, Read};
 use crate::nn::{Embedding, RnnConfig};
 use crate::params::Params;
-use crate::tape::Tape;
+use crate::tape::{Tape, Var};
 use crate::text::vectors::WordVectors;
 use crate::text::vocab::UNKNOWN;
 use crate::text::{Tokenizer, UnitKind};
@@ -143,6 +143,15 @@ impl TextEncoder {
         let x = self.scale.map_or(x, |scale| tape.scale(x, scale));
         let x = tape.on_axis(tape.dropout(x, self.dropout)?, axis)?;
         self.encoder.read(tape, x)
+    }
+
+    /// Reads texts whose units' vectors are given times `scale` as inputs that gradients can be asked of: the inputs, and what was read.
+    pub(super) fn open(&self, tape: &Tape<f32>, ids: &[u32], axis: &Axis, scale: f32) -> Result<(Var, Read)> {
+        let vectors = self.embedding.forward(tape, ids)?;
+        let width = tape.shape(vectors).1;
+        let scaled = tape.to_vec(vectors).iter().map(|x| x * scale).collect();
+        let input = tape.input(ids.len(), width, scaled)?;
+        Ok((input, self.encoder.read(tape, tape.on_axis(input, axis)?)?))
     }
 
     /// Takes the vectors of the vocabulary's words from a file; words that are not in it keep theirs. Returns how many were found.

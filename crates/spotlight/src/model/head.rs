@@ -96,6 +96,22 @@ impl Head {
         Ok(total)
     }
 
+    /// The logits of pooled rows.
+    pub(super) fn logits<T: Float>(&self, tape: &Tape<T>, x: Var) -> Result<Var> {
+        self.layer.forward(tape, x)
+    }
+
+    /// What each row of `values` would say if it alone were pooled, for each of the heads whose mixes stand side by side; without the bias.
+    pub(super) fn by_head<T: Float>(&self, tape: &Tape<T>, values: Var, heads: usize) -> Result<Vec<Var>> {
+        let width = tape.shape(values).1;
+        (0..heads).map(|head| tape.linear_columns(values, self.layer.weight, head * width, None)).collect()
+    }
+
+    /// The bias of each label.
+    pub(super) fn bias<'p>(&self, params: &'p Params<f32>) -> &'p [f32] {
+        self.layer.bias.map_or(&[], |bias| params.get(bias))
+    }
+
     /// For each row, the probability of each label.
     pub fn probabilities(&self, tape: &Tape<f32>, x: Var) -> Result<Vec<Vec<f32>>> {
         let logits = self.layer.forward(tape, x)?;

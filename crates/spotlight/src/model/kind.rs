@@ -15,12 +15,13 @@ use super::describe::{Baseline, Fact, Outline, Scores, add_baselines};
 use super::ensemble::different;
 use super::grow::Named;
 use super::teach;
-use crate::Result;
+use crate::audit::{Course, Progress, Report};
 use crate::config::ConfigError;
 use crate::metrics::Tallies;
 use crate::params::Params;
 use crate::text::read::Examples;
 use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
+use crate::{Error, Result};
 
 /// The settings of a task: what every recipe has, whatever else it has.
 pub trait Settings: Clone + Default + Serialize + DeserializeOwned + Send + Sync {
@@ -136,6 +137,11 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Answers to everything in the input.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
+    /// How far the pictures of its attention can be trusted, by these examples.
+    fn audit(&self, _rows: &[Self::Row], _course: &Course, _progress: &Progress) -> Result<Report> {
+        Err(Error::Audit(format!("no experiments are known for the attention of the task {}", Self::TASK.name())))
+    }
+
     /// What simple ways reach on these examples. Some must be shown the examples that the model has learnt from; if they are not there, they are left out.
     fn baselines(&self, _train: &dyn Fn() -> Option<Vec<Self::Row>>, _rows: &[Self::Row]) -> Result<Vec<Baseline>> {
         Ok(Vec::new())
@@ -190,6 +196,9 @@ pub trait AnyModel: Send + Sync {
 
     /// The measures that models are compared by on a file of examples, example by example; `note` hears what was left out of it.
     fn tallies(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Vec<Tallies>>;
+
+    /// How far the pictures of its attention can be trusted, by a file of examples; `note` hears what was left out of it.
+    fn audit(&self, file: &Path, course: &Course, note: &mut dyn FnMut(&str), progress: &Progress) -> Result<Report>;
 }
 
 impl<M: Model> AnyModel for M {
@@ -232,5 +241,11 @@ impl<M: Model> AnyModel for M {
         let read = M::read(file, self.config())?;
         read.notes.iter().for_each(|line| note(&line.to_string()));
         Model::tallies(self, &read.examples, options)
+    }
+
+    fn audit(&self, file: &Path, course: &Course, note: &mut dyn FnMut(&str), progress: &Progress) -> Result<Report> {
+        let read = M::read(file, self.config())?;
+        read.notes.iter().for_each(|line| note(&line.to_string()));
+        Model::audit(self, &read.examples, course, progress)
     }
 }

@@ -27,6 +27,7 @@ pub mod lbfgs;
 pub mod linear;
 pub mod matching;
 pub mod pooling;
+pub mod probe;
 mod reference;
 pub mod seq2seq;
 mod task;

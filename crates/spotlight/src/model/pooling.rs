@@ -5,8 +5,8 @@ use spotlight_kernels::Float;
 
 use super::{AttentionSection, need};
 use crate::Result;
-use crate::attention::Pool;
-use crate::axis::Axis;
+use crate::attention::{Pool, mix_whole};
+use crate::axis::{Axis, Pairs};
 use crate::config::ConfigError;
 use crate::params::Params;
 use crate::tape::{Tape, Var};
@@ -114,6 +114,24 @@ impl Pooling {
             }
         }
     }
+}
+
+impl Pooling {
+    /// The weights, and what they mix; none for the last state.
+    pub(super) fn open<T: Float>(&self, tape: &Tape<T>, states: Var) -> Result<Option<(Var, Var)>> {
+        let values = match self {
+            Pooling::Attention(pool) => pool.values(tape, states)?,
+            Pooling::Mean => states,
+            Pooling::Last => return Ok(None),
+        };
+        let weights = self.forward(tape, states, states)?.weights;
+        Ok(weights.map(|weights| (weights, values)))
+    }
+}
+
+/// The mix of values by weights, heads side by side: one row per item of their axis.
+pub(super) fn mixed<T: Float>(tape: &Tape<T>, weights: Var, values: Var, axis: &Axis) -> Result<Var> {
+    mix_whole(tape, weights, values, &Pairs::for_items(&(0..axis.items()).collect::<Vec<_>>(), axis))
 }
 
 /// The weights of each item: heads by positions. Without weights, no heads.

@@ -177,10 +177,10 @@ pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: 
 }
 
 /// Examples to learn from and to develop with.
-type Parts<M> = (Vec<<M as Model>::Row>, Vec<<M as Model>::Row>);
+pub(crate) type Parts<M> = (Vec<<M as Model>::Row>, Vec<<M as Model>::Row>);
 
 /// Examples to learn from and to develop with. Without a file for the latter, a part is set aside, and examples with the same key stay together.
-fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<Parts<M>> {
+pub(crate) fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) -> Result<Parts<M>> {
     let (train, dev) = config.files();
     let mut read = |path: &str| -> Result<Vec<M::Row>> {
         let Examples { examples, notes } = M::read(Path::new(path), config)?;

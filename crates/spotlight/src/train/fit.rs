@@ -157,10 +157,10 @@ impl Watch for Told<'_> {
 }
 
 /// A folder that is gone when the run is over: the loop keeps its best weights in files.
-struct Passing(PathBuf);
+pub(crate) struct Passing(PathBuf);
 
 impl Passing {
-    fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let name = format!("spotlight-fit-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -170,6 +170,13 @@ impl Passing {
             Ok(()) => Ok(Passing(path)),
             Err(source) => Err(Error::Io { path, source }),
         }
+    }
+}
+
+impl Passing {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
     }
 }
 

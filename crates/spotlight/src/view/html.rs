@@ -10,7 +10,7 @@ use super::palette::{Ground, Ramp, Rgb, Theme};
 use super::picture::Part;
 use super::scale::{NEARLY, Scale, ScaleKind};
 use super::stack::HIDDEN;
-use super::{CAVEAT, End, Error, Page, Picture, Weights, svg};
+use super::{End, Error, Page, Picture, Weights, svg};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -39,7 +39,7 @@ const LONGEST_TOKEN: usize = 40;
 
 #[derive(Serialize)]
 struct Data<'a> {
-    caveat: &'static str,
+    caveat: &'a str,
     theme: &'static str,
     tables: Tables,
     scales: Vec<Named>,
@@ -132,7 +132,7 @@ pub fn draw(page: &Page) -> Result<String, Error> {
     };
     let kind = |scale: Scale| scale.kind().name();
     let data = Data {
-        caveat: CAVEAT,
+        caveat: page.note(),
         theme: match page.theme() {
             Theme::Auto => "auto",
             Theme::Light => "light",
@@ -157,6 +157,7 @@ pub fn draw(page: &Page) -> Result<String, Error> {
     }
     let (script, theme) = (SCRIPTS.concat(), data.theme);
     let nonce = nonce(&blocks);
+    let note = page.note().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     Ok(format!(
         r#"<!doctype html>
 <html lang="en" data-theme="{theme}">
@@ -171,7 +172,7 @@ pub fn draw(page: &Page) -> Result<String, Error> {
 <body>
 <header>
 <h1>Where the model looks</h1>
-<p>{CAVEAT}</p>
+<p>{note}</p>
 </header>
 <nav aria-label="Examples"><button id="previous">Previous</button><select id="example" aria-label="Example"></select><button id="next">Next</button></nav>
 <div class="switches tools" id="switches"></div>

@@ -45,6 +45,7 @@ mod picture;
 #[cfg(feature = "png")]
 pub mod png;
 pub mod scale;
+pub mod sheet;
 mod stack;
 pub mod svg;
 pub mod terminal;

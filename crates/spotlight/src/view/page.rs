@@ -1,5 +1,6 @@
 //! A page of pictures that were checked, and what can be wrong with them.
 
+use super::CAVEAT;
 use super::palette::{Palette, Theme};
 use super::picture::{Bag, End, Images, Match, Matrix, Part, Picture, Shaded, Weighted};
 use super::scale::{Scale, ScaleKind};
@@ -73,13 +74,14 @@ pub struct Page {
     scale: Option<ScaleKind>,
     palette: Palette,
     theme: Theme,
+    note: String,
 }
 
 impl Page {
     /// Checks the pictures of a page: one per example, or one per hypothesis.
     pub fn new(pictures: Vec<Picture>) -> Result<Page, Error> {
         check_all(&pictures)?;
-        Ok(Page { pictures, others: Vec::new(), scale: None, palette: Palette::default(), theme: Theme::default() })
+        Ok(Page { pictures, others: Vec::new(), scale: None, palette: Palette::default(), theme: Theme::default(), note: CAVEAT.into() })
     }
 
     /// The same page with another form of each picture to switch to: subwords merged to words, or not merged if these are. What makes
@@ -116,9 +118,19 @@ impl Page {
         Page { theme, ..self }
     }
 
+    /// The same page with another note than the [`CAVEAT`]: what is known of how far these pictures can be trusted.
+    pub fn noted(self, note: impl Into<String>) -> Page {
+        Page { note: note.into(), ..self }
+    }
+
+    /// What stands under the pictures.
+    pub fn note(&self) -> &str {
+        &self.note
+    }
+
     /// A page of one of its pictures, in the same colours.
     pub(super) fn alone(&self, picture: &Picture) -> Page {
-        Page { pictures: vec![picture.clone()], others: Vec::new(), ..*self }
+        Page { pictures: vec![picture.clone()], others: Vec::new(), note: self.note.clone(), ..*self }
     }
 
     /// The scale of a part, by its kind.

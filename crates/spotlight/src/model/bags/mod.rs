@@ -21,6 +21,7 @@ mod baseline;
 pub mod config;
 pub mod learn;
 pub mod net;
+mod probe;
 pub mod standard;
 mod task;
 #[cfg(test)]

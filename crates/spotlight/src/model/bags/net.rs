@@ -14,7 +14,7 @@ use crate::tape::{Tape, Var};
 #[derive(Clone, Debug)]
 pub struct Net {
     rows: Vec<Linear>,
-    pooling: Pooling,
+    pub(super) pooling: Pooling,
     /// Chooses the label.
     pub head: Head,
     dropout: f64,
@@ -33,10 +33,12 @@ impl Net {
 
     /// One row for each bag of `x`, for the head; and where it came from.
     pub fn forward<T: Float>(&self, tape: &Tape<T>, x: Var) -> Result<PooledRows> {
-        let mut x = x;
-        for layer in &self.rows {
-            x = tape.dropout(tape.relu(layer.forward(tape, x)?), self.dropout)?;
-        }
+        let x = self.states(tape, x)?;
         self.pooling.forward(tape, x, x)
+    }
+
+    /// What is pooled: every row through the layers.
+    pub(super) fn states<T: Float>(&self, tape: &Tape<T>, x: Var) -> Result<Var> {
+        self.rows.iter().try_fold(x, |x, layer| tape.dropout(tape.relu(layer.forward(tape, x)?), self.dropout))
     }
 }

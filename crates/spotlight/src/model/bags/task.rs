@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{BagLearner, BagModel, Config, Example};
 use crate::Result;
+use crate::audit::{self, Course, Progress};
 use crate::metrics::{Confusion, Report, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, noted};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
@@ -150,6 +151,10 @@ impl Model for BagModel {
             named => Self::read(named.file()?, &self.config)?,
         };
         Ok(noted(self.answer(&read.examples)?, read.notes.iter().map(ToString::to_string).collect()))
+    }
+
+    fn audit(&self, rows: &[Bag], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        audit::pooled(self, rows, course, progress)
     }
 
     /// The most frequent label, and logistic regression on mean and max of the rows.

@@ -61,6 +61,8 @@ pub struct Model {
     pub encoder: EncoderSection,
     /// How what has been read becomes one row: `attention`, `mean` or `last`.
     pub pooling: PoolingKind,
+    /// Of `pooled`: how much states that are alike count against the model while learning, so that it matters which of them attention chooses; 0 for not at all.
+    pub diversity: f64,
     /// `none`, or `balanced` to let rare labels count as much as frequent ones.
     pub class_weights: ClassWeights,
 }
@@ -77,6 +79,7 @@ impl Default for Config {
                 unit_dropout: 0.5,
                 encoder: EncoderSection::default(),
                 pooling: PoolingKind::Attention,
+                diversity: 0.0,
                 class_weights: ClassWeights::None,
             },
             attention: AttentionSection::new(ScoreKind::Tanh),
@@ -116,8 +119,8 @@ impl Config {
     pub(super) fn wants_encoder(&self) -> bool {
         let plain = Config::default();
         let encoder = EncoderSection { word_dropout: self.model.encoder.word_dropout, ..plain.model.encoder };
-        (&self.model.encoder, self.model.pooling, self.attention, self.transformer, &self.text)
-            != (&encoder, plain.model.pooling, plain.attention, plain.transformer, &plain.text)
+        (&self.model.encoder, self.model.pooling, self.model.diversity, self.attention, self.transformer, &self.text)
+            != (&encoder, plain.model.pooling, plain.model.diversity, plain.attention, plain.transformer, &plain.text)
     }
 
     /// The first setting that cannot be used, if any. What it says is the key and the reason.
@@ -127,6 +130,7 @@ impl Config {
         let m = &self.model;
         m.encoder.check(&self.transformer)?;
         need((0.0..1.0).contains(&m.unit_dropout), "model.unit_dropout", format!("must be from 0 to below 1, is {}", m.unit_dropout))?;
+        need(m.diversity >= 0.0 && m.diversity.is_finite(), "model.diversity", format!("must be a number from 0 on, is {}", m.diversity))?;
         if m.form == Form::Evidence {
             let problem = "settings of an encoder, its units, its pooling and its attention go with \"pooled\"";
             return need(!self.wants_encoder(), "model.form", problem);

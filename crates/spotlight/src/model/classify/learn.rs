@@ -45,7 +45,7 @@ impl Text {
         if let Text::Evidence(text) = self { Some(text) } else { None }
     }
 
-    fn ids(&self) -> &[u32] {
+    pub(super) fn ids(&self) -> &[u32] {
         if let Text::Pooled(ids) = self { ids } else { &[] }
     }
 }
@@ -100,8 +100,9 @@ impl Learner for ClassifyLearner {
             }
             Net::Pooled(net) => {
                 let (ids, axis) = side_by_side(examples.iter().map(|e| e.text.ids()));
-                let rows = net.forward(tape, &ids, &axis)?;
-                net.head.loss(tape, rows.context, &labels, &self.weights, self.smoothing, scale)
+                let (rows, alike) = net.forward_to_learn(tape, &ids, &axis)?;
+                let loss = net.head.loss(tape, rows.context, &labels, &self.weights, self.smoothing, scale)?;
+                alike.map_or(Ok(loss), |alike| tape.add(loss, tape.scale(alike, scale)))
             }
         }
     }

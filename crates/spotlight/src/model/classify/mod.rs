@@ -18,6 +18,7 @@ pub mod config;
 pub mod evidence;
 pub mod learn;
 pub mod net;
+mod probe;
 mod task;
 #[cfg(test)]
 mod tests;

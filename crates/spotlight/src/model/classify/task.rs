@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Answer, Classifier, ClassifyLearner, Config, Example, Form, Units};
 use crate::Result;
+use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{Confusion, Report, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
@@ -212,6 +213,10 @@ impl Model for Classifier {
             |path, line| text_of(path, line, format.longest).and_then(|read| filled(path, read)),
         )?;
         Ok(one_by_one(questions, false, |lines: &[(String, Option<String>)], _| self.answer_lines(lines)))
+    }
+
+    fn audit(&self, rows: &[Labelled], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        audit::pooled(self, rows, course, progress)
     }
 
     /// The most frequent label, and for the form of evidence the regression that is half of it.

@@ -4,7 +4,9 @@ use crate::encoder::EncoderName;
 use crate::model::encoder::EncoderSection;
 use crate::model::head::ClassWeights;
 use crate::model::pooling::PoolingKind;
+use crate::model::probe::Probe;
 use crate::model::testing::{check_gradient, fit, pool_by};
+use crate::tape::Tape;
 use crate::text::{UnitKind, UnitSettings};
 use crate::train::Learner;
 
@@ -56,6 +58,30 @@ fn gradients_are_right_for_every_reader_pooling_and_weight() {
         let model = Classifier::new(config, &rows).unwrap();
         check_gradient(&model.params, &model.learner(), &model.examples(&rows).unwrap());
     }
+}
+
+#[test]
+fn states_that_are_alike_count_against_a_model_with_the_right_gradient() {
+    let mut config = small();
+    config.model.diversity = 0.5;
+    let mut rows = films();
+    rows.truncate(4);
+    let model = Classifier::new(config.clone(), &rows).unwrap();
+    let examples = model.examples(&rows).unwrap();
+    check_gradient(&model.params, &model.learner(), &examples);
+    // What is added is half the mean conicity of the texts.
+    config.model.diversity = 0.0;
+    let plain = Classifier::new(config.clone(), &rows).unwrap();
+    let loss = |model: &Classifier| {
+        let tape = Tape::new(&model.params);
+        tape.item(model.learner().loss(&tape, &examples.iter().collect::<Vec<_>>(), 0.25).unwrap())
+    };
+    let asked = plain.asked(&rows).unwrap();
+    let readings = crate::audit::read(&plain, &asked.iter().map(|a| &a.case).collect::<Vec<_>>()).unwrap();
+    let conicity = readings.iter().filter_map(|r| r.conicity).sum::<f64>() / 4.0;
+    assert!((loss(&model) - loss(&plain) - 0.5 * conicity).abs() < 1e-5);
+    config.model.diversity = -1.0;
+    assert!(config.check().unwrap_err().to_string().contains("model.diversity"));
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub mod evidence;
 pub mod learn;
 pub mod net;
 mod overlap;
+mod probe;
 mod task;
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ use crate::attention::{Attention, Question};
 use crate::axis::Axis;
 use crate::model::encoder::TextEncoder;
 use crate::model::pooling::{PooledRows, Pooling};
+use crate::model::probe::Opened;
 use crate::nn::Linear;
 use crate::params::{Init, ParamId, Params};
 use crate::tape::{Tape, Var};
@@ -165,6 +166,31 @@ impl TowerNet {
             score = tape.add(score, tape.mul(shares, tape.param(factor))?)?;
         }
         Ok(Scored { score, cosine, question_weights: question.weights, answer_weights: answer.weights })
+    }
+
+    /// Answers, each with its question, on a tape: the pooled questions stand beside them.
+    pub(super) fn open(&self, tape: &Tape<f32>, questions: &Side, answers: &Side, scale: f32) -> Result<Opened> {
+        let (states, last) = self.question.read(tape, questions)?;
+        let asking = self.question_pooling.forward(tape, states, last)?.context;
+        let (input, read) = self.answer.encoder.open(tape, &answers.ids, &answers.axis, scale)?;
+        let states = self.answer.dense.as_ref().map_or(Ok(read.states), |dense| dense.forward(tape, read.states))?;
+        let (weights, values) = match &self.answer_pooling {
+            AnswerPooling::Alone(pooling) => pooling.open(tape, states)?.unwrap_or((states, states)),
+            AnswerPooling::Asked(attention) => {
+                let memory = attention.prepare(tape, states)?;
+                let items: Vec<usize> = (0..answers.axis.items()).collect();
+                let looked = attention.attend(tape, &memory, &Question::of_items(Some(asking), &items, &answers.axis, 0)?)?;
+                (looked.weights, memory.values)
+            }
+        };
+        Ok(Opened { inputs: vec![input], axis: answers.axis.clone(), weights, values, states: Some(states), beside: Some(asking) })
+    }
+
+    /// Factor of the cosine, and what is added to it for an answer with this overlap.
+    pub(super) fn scale_of(&self, params: &Params<f32>, overlap: f32) -> (f32, f32) {
+        let number = |id: ParamId| params.get(id)[0];
+        let (scale, bias) = self.scale.map_or((1.0, 0.0), |(scale, bias)| (number(scale), number(bias)));
+        (scale, bias + self.overlap.map_or(0.0, |factor| number(factor) * overlap))
     }
 
     /// Whether scores are logits.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Answer, Config, Example, Form, MatchLearner, Matcher, Net};
 use crate::Result;
+use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{Candidate, Report, Tallies, rank_tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
@@ -207,6 +208,10 @@ impl Model for Matcher {
     /// The words shared with the question.
     fn baselines(&self, _: &dyn Fn() -> Option<Vec<Question>>, rows: &[Question]) -> Result<Vec<Baseline>> {
         self.shared_words(&self.examples(rows))
+    }
+
+    fn audit(&self, rows: &[Question], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        audit::pooled(self, rows, course, progress)
     }
 
     /// MAP and MRR.

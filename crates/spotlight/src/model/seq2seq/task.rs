@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::config::Architecture;
 use super::learn::right;
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
+use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{self, Confident, Report, Segments, Style, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
@@ -305,6 +306,10 @@ impl Model for Transducer {
             Ok(answers)
         };
         Ok(one_by_one(questions, true, answer))
+    }
+
+    fn audit(&self, rows: &[Pair], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        audit::written(self, rows, course, progress)
     }
 
     /// Copying the source; and giving a source that was learnt from its most frequent target, any other itself.

@@ -15,7 +15,7 @@ mod stack;
 
 use super::picture::Part;
 use super::scale::{self, Scale};
-use super::{CAVEAT, End, Masked, Page, Picture, Weights};
+use super::{End, Masked, Page, Picture, Weights};
 use colours::Colours;
 use pen::{Fragment, Style};
 use serde::Serialize;
@@ -87,7 +87,8 @@ fn legend(page: &Page, notes: &[String], colours: Colours) -> Fragment {
     for scale in page.scales() {
         legend.below(ramp(scale, colours), if legend.height > 0.0 { 8.0 } else { 0.0 });
     }
-    for note in page.notes().into_iter().chain(notes.iter().map(String::as_str)).chain([CAVEAT]) {
+    let said = in_lines(page.note());
+    for note in page.notes().into_iter().chain(notes.iter().chain(&said).map(String::as_str)) {
         let mut line = Fragment::default();
         line.text(0.0, 11.0, 11.0, Style::Soft, note);
         line.grow(pen::text_width(note.len(), 11.0), 14.0);
@@ -111,6 +112,26 @@ fn ramp(scale: Scale, colours: Colours) -> Fragment {
     part.grow(name + pen::text_width(scale.name().len(), 11.0), 13.0);
     part
 }
+
+/// A note in lines that are no wider than most pictures.
+fn in_lines(note: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in note.split(' ') {
+        let last = lines.len() - 1;
+        if lines[last].is_empty() {
+            lines[last] = word.to_string();
+        } else if lines[last].len() + word.len() < NOTE_WIDTH {
+            lines[last] += " ";
+            lines[last] += word;
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines
+}
+
+/// Characters in a line of the note.
+const NOTE_WIDTH: usize = 90;
 
 /// The numbers of a picture, without its texts.
 #[derive(Serialize)]

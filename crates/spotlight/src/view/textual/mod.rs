@@ -12,7 +12,7 @@ mod stack;
 use super::label::Label;
 use super::picture::Part;
 use super::scale::{Portion, Scale, Tone, nearly_uniform, nearly_uniform_note};
-use super::{CAVEAT, Page, Picture};
+use super::{Page, Picture};
 pub(super) use block::Line;
 
 /// How the parts of a picture look. Every part keeps to the width it is given.
@@ -99,7 +99,7 @@ pub(super) fn draw(page: &Page, paint: &dyn Paint, width: usize) -> String {
             }
         }
     }
-    for note in page.notes().into_iter().chain([CAVEAT]) {
+    for note in page.notes().into_iter().chain([page.note()]) {
         lines.extend(wrap(note, width).into_iter().map(|line| Line::new(&paint.dim(&line), 0)));
     }
     lines.iter().fold(String::new(), |text, line| text + line.text.trim_end() + "\n")

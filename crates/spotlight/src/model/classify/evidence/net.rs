@@ -45,6 +45,8 @@ pub struct EvidenceNet {
     unit_dropout: f64,
     /// Share of the words that are left out while learning.
     word_dropout: f64,
+    /// Whether every word has the same weight: the control of an audit.
+    pub(in crate::model::classify) uniform: bool,
 }
 
 /// What the network says of some texts.
@@ -56,6 +58,12 @@ pub struct Judged {
     pub weights: Var,
     /// One row per word, one column per label: what it adds to the logits.
     pub contributions: Var,
+    /// The same before it is weighed.
+    pub(in crate::model::classify) evidence: Var,
+    /// One row per word: `P` of its text.
+    pub(in crate::model::classify) totals: Var,
+    /// One number per label.
+    pub(in crate::model::classify) bias: Var,
 }
 
 impl EvidenceNet {
@@ -71,6 +79,7 @@ impl EvidenceNet {
             labels,
             unit_dropout,
             word_dropout,
+            uniform: false,
         }
     }
 
@@ -104,18 +113,35 @@ impl EvidenceNet {
 
     /// Judges texts. While learning, by what is learnt by gradient descent alone, with dropout; else by the mean of both evidences.
     pub fn forward<T: Float>(&self, tape: &Tape<T>, texts: &[&EvidenceText]) -> Result<Judged> {
-        let axis = Axis::new(texts.iter().map(|t| t.words()).collect::<Vec<_>>());
         let bags = self.bags(tape, texts);
+        let linear = if tape.is_training() { None } else { Some(tape.embedding_bag(self.linear, bags.clone())?) };
+        let rows = tape.embedding_bag(self.table, bags)?;
+        self.judge(tape, texts, rows, linear)
+    }
+
+    /// Like [`forward`](Self::forward), from what the words are: one row of the table for each, and one of the regression's.
+    pub(in crate::model::classify) fn judge<T: Float>(
+        &self,
+        tape: &Tape<T>,
+        texts: &[&EvidenceText],
+        rows: Var,
+        linear: Option<Var>,
+    ) -> Result<Judged> {
+        let axis = Axis::new(texts.iter().map(|t| t.words()).collect::<Vec<_>>());
         let column = |numbers: Vec<T>| tape.table(numbers.len(), 1, numbers);
         let number = |x: f32| T::from_f64(x as f64);
-        let linear = if tape.is_training() { None } else { Some(tape.embedding_bag(self.linear, bags.clone())?) };
-        let rows = tape.on_axis(tape.embedding_bag(self.table, bags)?, &axis)?;
+        let rows = tape.on_axis(rows, &axis)?;
 
         let prior = texts.iter().flat_map(|t| t.prior.iter().map(|&p| self.kept(tape, t.words(), number(p)))).collect();
         let part = |at: usize| tape.slice(rows, self.labels + at, 1);
         let around = tape.add(tape.previous(part(1)?, tape.scalar(0.0))?, tape.next(part(2)?, tape.scalar(0.0))?)?;
         let scores = tape.add(tape.add(part(0)?, around)?, tape.on_axis(column(prior)?, &axis)?)?;
-        let weights = tape.softmax(scores)?;
+        let weights = if self.uniform {
+            let same = axis.lengths().iter().flat_map(|&n| std::iter::repeat_n(T::from_f64(1.0 / n as f64), n)).collect();
+            tape.on_axis(column(same)?, &axis)?
+        } else {
+            tape.softmax(scores)?
+        };
 
         let mut evidence = tape.slice(rows, 0, self.labels)?;
         let mut bias = tape.scale(tape.param(self.bias), BIAS_RATE);
@@ -124,14 +150,14 @@ impl EvidenceNet {
             bias = tape.scale(tape.add(bias, tape.param(self.linear_bias))?, 0.5);
         }
         let totals = column(texts.iter().map(|t| number(t.total)).collect())?;
-        let strength = tape.mul(weights, tape.broadcast(totals, &axis)?)?;
-        let contributions = tape.mul(evidence, strength)?;
+        let totals = tape.broadcast(totals, &axis)?;
+        let contributions = tape.mul(evidence, tape.mul(weights, totals)?)?;
         let logits = tape.add(tape.sum(contributions)?, bias)?;
-        Ok(Judged { logits, weights, contributions })
+        Ok(Judged { logits, weights, contributions, evidence, totals, bias })
     }
 
     /// The units of all words, some left out while learning and the others counting more.
-    fn bags<T: Float>(&self, tape: &Tape<T>, texts: &[&EvidenceText]) -> Bags<T> {
+    pub(in crate::model::classify) fn bags<T: Float>(&self, tape: &Tape<T>, texts: &[&EvidenceText]) -> Bags<T> {
         let drop = if tape.is_training() { self.unit_dropout } else { 0.0 };
         let mut bags = Bags { ids: Vec::new(), weights: Vec::new(), offsets: vec![0] };
         for text in texts {
