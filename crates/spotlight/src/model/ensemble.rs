@@ -43,6 +43,18 @@ pub fn gather(models: &[&Path], out: &Path, force: bool) -> Result<()> {
     opened
 }
 
+/// An error for an ensemble, where only one model can be asked.
+pub(super) fn alone<M>(peers: &[M]) -> Result<()> {
+    match peers {
+        [] => Ok(()),
+        peers => Err(Error::Value {
+            what: "the model".into(),
+            got: format!("an ensemble of {}", peers.len() + 1),
+            expected: "one model: ask its members one by one".into(),
+        }),
+    }
+}
+
 /// An error for models that cannot answer together.
 pub(super) fn different(got: &str) -> Error {
     Error::Value { what: "an ensemble".into(), got: got.into(), expected: "models of one kind with the same units and labels".into() }

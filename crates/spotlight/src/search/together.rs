@@ -12,6 +12,10 @@ impl Writer for Together<'_> {
         let sessions = self.0.iter().map(|writer| writer.begin(sources, width, pool)).collect::<Result<_>>()?;
         Ok(Box::new(Sessions(sessions)))
     }
+
+    fn longest(&self) -> Option<usize> {
+        self.0.iter().filter_map(|writer| writer.longest()).min()
+    }
 }
 
 struct Sessions<'a>(Vec<Box<dyn Session + 'a>>);

@@ -8,6 +8,7 @@ use crate::audit::{self, Course, Progress};
 use crate::metrics::{Confusion, Report, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, noted};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
+use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::{confusion, label_measures, nothing_to_measure};
 use crate::model::{Chosen, Model, Settings, Task, teach};
@@ -154,6 +155,7 @@ impl Model for BagModel {
     }
 
     fn audit(&self, rows: &[Bag], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        alone(&self.peers)?;
         audit::pooled(self, rows, course, progress)
     }
 

@@ -10,6 +10,7 @@ use crate::metrics::{Confusion, Report, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
 use crate::model::calibration::{self, confident};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
+use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::{confusion, label_measures, nothing_to_measure};
 use crate::model::{Chosen, Model, Settings, Task, teach};
@@ -216,6 +217,7 @@ impl Model for Classifier {
     }
 
     fn audit(&self, rows: &[Labelled], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        alone(&self.peers)?;
         audit::pooled(self, rows, course, progress)
     }
 

@@ -30,6 +30,7 @@ use crate::attention::{Glance, Intervening, Memory, Question};
 use crate::axis::Axis;
 use crate::decoder::{AnyDecoder, Coverage, Decoder, Order, RecurrentDecoder};
 use crate::model::ask::AnswerOptions;
+use crate::model::ensemble::alone;
 use crate::search::{Fate, Request, SearchOptions, Thought, force, traced};
 use crate::tape::Tape;
 use crate::text::read::source_of;
@@ -150,6 +151,7 @@ impl Transducer {
         options: &SearchOptions,
         copy_unknown: bool,
     ) -> Result<Explored> {
+        alone(&self.peers)?;
         let units = self.vocabularies.source_units(source.0, source.1);
         let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
         let prefix = explore.force.iter().map(|token| self.target_unit(token)).collect::<Result<Vec<u32>>>()?;

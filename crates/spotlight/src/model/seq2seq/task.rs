@@ -13,6 +13,7 @@ use crate::metrics::{self, Confident, Report, Segments, Style, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
 use crate::model::calibration;
 use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, written};
+use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Model, Settings, Task, teach};
@@ -309,6 +310,12 @@ impl Model for Transducer {
     }
 
     fn audit(&self, rows: &[Pair], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        alone(&self.peers)?;
+        if self.config.model.architecture.writes_by_attention() {
+            return Err(Error::Audit(
+                "the attention of a Transformer that writes cannot be changed from outside, so nothing can be said of it".into(),
+            ));
+        }
         audit::written(self, rows, course, progress)
     }
 
