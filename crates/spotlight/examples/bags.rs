@@ -2,19 +2,15 @@
 //!
 //! Each bag is a set of sensor readings; it is labelled "alarm" if one of them is hot and shaking at once. Nobody says which.
 //!
-//! ```text
-//! cargo run --release -p spotlight --example bags
-//! ```
+//! Run it with `cargo run --release -p spotlight --example bags`.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use spotlight::model::bags::{BagModel, Config};
 use spotlight::model::folds::{Plan, cross_validate};
 use spotlight::text::Bag;
-use spotlight::train::Measure;
 use spotlight::{Result, folder};
 
 /// Readings of temperature, shaking and a number that says nothing; and where the hot and shaking one is, if any.
@@ -40,8 +36,8 @@ pub fn learn(path: &Path) -> Result<(f64, f64)> {
     let mut config = Config::default();
     (config.model.hidden, config.train.epochs, config.train.rate) = (16, 40, 0.01);
     let claim = folder::claim(path, true)?;
-    let done = |fold: usize, measures: &[Measure]| println!("fold {}: {measures:?}", fold + 1);
-    let plan = Plan { folds: 4, repeat: 1, claim: &claim, stop: &AtomicBool::new(false), done: &done };
+    let (stop, done) = (&false.into(), &|fold: usize, measures: &[_]| println!("fold {}: {measures:?}", fold + 1));
+    let plan = Plan { folds: 4, repeat: 1, claim: &claim, stop, done };
     let found = cross_validate::<BagModel>(&config, &bags, &plan)?;
 
     let model = BagModel::load(&path.join("fold-1"))?;

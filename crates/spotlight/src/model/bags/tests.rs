@@ -73,7 +73,9 @@ fn a_saved_model_answers_the_same_and_the_label_of_a_bag_does_not_matter() {
     unknown.iter_mut().for_each(|b| b.label = "?".into());
     unknown.push(Bag { id: "empty".into(), label: "?".into(), rows: vec![], line: 99 });
     let answers = again.answer(&unknown).unwrap();
-    assert_eq!(answers[..6], model.answer(&bags(6)).unwrap());
+    let mut known = model.answer(&bags(6)).unwrap();
+    assert!(known.iter_mut().all(|answer| answer.truth.take().is_some()));
+    assert_eq!(answers[..6], known);
     assert!((answers[6].probabilities[0].1 - 0.5).abs() < 1e-6 && answers[6].weights().is_empty());
     assert_eq!(answers[0].picture().rows, ["row 1", "row 2", "row 3"]);
 }

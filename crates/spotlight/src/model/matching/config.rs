@@ -158,7 +158,13 @@ impl Config {
 
     /// Whether something is set of how to learn in steps; which measure is asked for says nothing of them.
     pub(super) fn wants_steps(&self) -> bool {
-        self.train != TrainSettings { metric: self.train.metric.clone(), ..Config::evidence().train }
+        self.train
+            != TrainSettings {
+                metric: self.train.metric.clone(),
+                from: self.train.from.clone(),
+                mix: self.train.mix,
+                ..Config::evidence().train
+            }
     }
 
     /// The first setting that cannot be used, if any. What it says is the key and the reason.

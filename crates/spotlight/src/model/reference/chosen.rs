@@ -60,11 +60,20 @@ const MATCH: &[Choice] = &[
     choice("model.form", "evidence, unless an encoder, its units, its pooling, its attention or how it learns is set"),
     Choice { key: "train.epochs", how: "1 for evidence: its weights are computed", with: EVIDENCE },
     Choice { key: "train.patience", how: "0 for evidence", with: EVIDENCE },
+    Choice { key: "train.batch", how: "a twentieth of all words, from 100 to 2,000", with: POOLED },
     Choice { key: "text.units", how: UNITS, with: POOLED },
     Choice { key: "text.vocab_size", how: VOCAB, with: POOLED },
 ];
 
-const BAGS: &[Choice] = &[];
+const BAGS: &[Choice] = &[
+    choice("model.hidden", "256"),
+    choice("model.dropout", "0.5"),
+    choice("model.mixed", "true: a batch is a number of bags of any size"),
+    choice("train.batch", "a quarter of the bags, from 4 to 32"),
+    choice("train.epochs", "for six hundred steps, from 20 to 200"),
+    choice("train.every", "once, at the end, for few bags"),
+    choice("train.patience", "0 for few bags"),
+];
 
 /// All choices of a task.
 pub(super) fn all(task: Task) -> &'static [Choice] {

@@ -8,6 +8,7 @@ const SHARED: &[&str] = &[
     include_str!("../../train/settings.rs"),
     include_str!("../attention.rs"),
     include_str!("../encoder.rs"),
+    include_str!("../transformer.rs"),
     include_str!("../units.rs"),
 ];
 

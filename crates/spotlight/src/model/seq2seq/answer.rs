@@ -54,7 +54,13 @@ impl AnswerText {
     /// Where the model looked when it ended, for the heads that are drawn.
     fn end(&self, drawing: &Drawing) -> Option<End> {
         let end = self.hypothesis.end.as_ref()?;
-        (!end.heads.is_empty()).then(|| End { heads: drawing.heads(&end.heads), probability: Some(end.probability) })
+        // Where the rows above are a mean, the last one is, too.
+        let heads = match end.heads.as_slice() {
+            [] => return None,
+            heads if heads.len() == self.heads().len() => heads.to_vec(),
+            heads => vec![(0..heads[0].len()).map(|at| heads.iter().map(|head| head[at]).sum::<f32>() / heads.len() as f32).collect()],
+        };
+        Some(End { heads: drawing.heads(&heads), probability: Some(end.probability) })
     }
 }
 

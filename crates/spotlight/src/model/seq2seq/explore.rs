@@ -12,7 +12,8 @@
 //!     edits: vec![Edit { step: 1, head: None, weights: vec![0.0, 1.0, 3.0] }],
 //!     ..Explore::default()
 //! };
-//! let found = model.explore(("abc", None), &explore, &SearchOptions::GREEDY, false)?;
+//! let search = SearchOptions { min_length: 2, ..SearchOptions::GREEDY };
+//! let found = model.explore(("abc", None), &explore, &search, false)?;
 //! let best = &found.answer.hypotheses[0];
 //! assert_eq!(best.tokens[0], "y");
 //! assert_eq!(best.hypothesis.attention[1], [0.0, 0.25, 0.75]);
