@@ -214,11 +214,12 @@ fn study<P: Probe>(
         };
         let without = leave_one_out(probe, &cases)?;
         let parts = chosen.iter().zip(targets).zip(gradients).zip(integrated).zip(without);
-        let one = |((((&at, target), gradient), integrated), without): ((((&usize, usize), Vec<f64>), Option<Vec<f64>>), Vec<Vec<f64>>)| {
+        let first = studies.len();
+        for ((((&at, target), gradient), integrated), without) in parts {
             let reading = &readings[at];
             let mut random = ChaCha8Rng::seed_from_u64(course.seed);
             random.set_stream((1 << 32) + at as u64);
-            Study {
+            studies.push(Study {
                 at,
                 target,
                 attention: reading.mixture.attention(),
@@ -228,10 +229,8 @@ fn study<P: Probe>(
                 random: (0..asked[at].units.len()).map(|_| random.random()).collect(),
                 contributions: reading.mixture.contributions().map(|rows| rows.iter().map(|row| against_others(row, target)).collect()),
                 other: None,
-            }
-        };
-        let first = studies.len();
-        studies.extend(parts.map(one));
+            });
+        }
         studies[first..].par_iter_mut().for_each(|s| {
             s.other = Adversary::default().find(&readings[s.at].mixture, course.seed ^ (s.at as u64) << 20);
         });
@@ -429,11 +428,14 @@ fn bins<'a>(all: impl Iterator<Item = (&'a Vec<f64>, f64)>) -> Vec<Bin> {
     found.iter().enumerate().filter_map(bin).collect()
 }
 
+/// Two views of the same units.
+type Both = (Vec<f64>, Vec<f64>);
+
 /// How far the views agree. Of what has a sign the size counts, as it is usual.
 fn views(studies: &[Study], course: &Course) -> Vec<Agreement> {
     let size = |x: &[f64]| x.iter().map(|x| x.abs()).collect::<Vec<f64>>();
-    let agree = |one: &'static str, other: &'static str, of: &dyn Fn(&Study) -> Option<(Vec<f64>, Vec<f64>)>| {
-        let pairs: Vec<(Vec<f64>, Vec<f64>)> = studies.iter().filter_map(of).collect();
+    let agree = |one: &'static str, other: &'static str, of: &dyn Fn(&Study) -> Option<Both>| {
+        let pairs: Vec<Both> = studies.iter().filter_map(of).collect();
         let taus: Vec<f64> = pairs.iter().filter_map(|(a, b)| kendall(a, b)).collect();
         let mut histogram = vec![0; 20];
         taus.iter().for_each(|tau| histogram[(((tau + 1.0) * 10.0) as usize).min(19)] += 1);

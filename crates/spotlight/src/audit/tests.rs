@@ -20,11 +20,11 @@ fn labelled(text: String, label: &str, line: usize) -> Labelled {
 /// One word that decides (`yes` or `no`), and four that would say the same or the opposite if anybody looked at them; which, has nothing to do with the label.
 fn texts(count: usize) -> Vec<Labelled> {
     let one = |i: usize| {
-        let decides = if i % 2 == 0 { "yes" } else { "no" };
-        let decoy = |k: usize| if (i / 2 + k * 7 + k * k * i) % 2 == 0 { "up" } else { "down" };
+        let decides = if i.is_multiple_of(2) { "yes" } else { "no" };
+        let decoy = |k: usize| if (i / 2 + k * 7 + k * k * i).is_multiple_of(2) { "up" } else { "down" };
         let mut words: Vec<&str> = (0..4).map(decoy).collect();
         words.insert((i / 3) % 5, decides);
-        labelled(words.join(" "), if i % 2 == 0 { "good" } else { "bad" }, i + 1)
+        labelled(words.join(" "), if i.is_multiple_of(2) { "good" } else { "bad" }, i + 1)
     };
     (0..count).map(one).collect()
 }
@@ -261,7 +261,7 @@ fn other_models_are_trained_beside() {
 #[test]
 fn bags_are_audited_too() {
     let bag = |i: usize| {
-        let (label, x) = if i % 2 == 0 { ("yes", 3.0) } else { ("no", -3.0) };
+        let (label, x) = if i.is_multiple_of(2) { ("yes", 3.0) } else { ("no", -3.0) };
         let row = |k: usize| if k == i % 4 { vec![x, 1.0] } else { vec![((i * 5 + k) as f32).sin(), 0.0] };
         Bag { id: i.to_string(), label: label.into(), rows: (0..4).map(row).collect(), line: i }
     };

@@ -61,6 +61,7 @@ pub trait Decoder {
 
 /// Any of the decoders.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a model has one of them")]
 pub enum AnyDecoder {
     /// Recurrent, beginning at the encoder's last states or at zeros.
     Recurrent(BridgedDecoder),

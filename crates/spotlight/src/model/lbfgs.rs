@@ -12,7 +12,7 @@ pub(super) const FLAT: f64 = 1e-2;
 /// A function of many numbers that has slopes.
 pub trait Objective {
     /// How many numbers.
-    fn len(&self) -> usize;
+    fn size(&self) -> usize;
 
     /// The value and the slopes at `w`.
     fn at(&self, w: &[f64]) -> (f64, Vec<f64>);
@@ -24,7 +24,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Goes down from zero, for so many iterations at most, or until somebody stops it.
 pub fn minimise(problem: &dyn Objective, iterations: usize, stop: &dyn Fn() -> bool) -> Vec<f64> {
-    let mut w = vec![0.0; problem.len()];
+    let mut w = vec![0.0; problem.size()];
     let (mut value, mut slope) = problem.at(&w);
     let mut pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::with_capacity(PAIRS);
     for _ in 0..iterations {
@@ -94,7 +94,7 @@ mod tests {
     struct Bowl;
 
     impl Objective for Bowl {
-        fn len(&self) -> usize {
+        fn size(&self) -> usize {
             3
         }
 

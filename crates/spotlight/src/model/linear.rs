@@ -65,7 +65,7 @@ struct Problem<'a> {
 }
 
 impl Objective for Problem<'_> {
-    fn len(&self) -> usize {
+    fn size(&self) -> usize {
         (self.places + 1) * self.columns
     }
 
@@ -78,7 +78,7 @@ impl Objective for Problem<'_> {
             .zip(self.answers.par_chunks(size))
             .map(|(vectors, answers)| self.part(w, vectors, answers))
             .collect();
-        let (mut value, mut slope) = (0.0, vec![0.0; self.len()]);
+        let (mut value, mut slope) = (0.0, vec![0.0; self.size()]);
         for (v, s) in parts {
             value += v;
             slope.iter_mut().zip(s).for_each(|(all, s)| *all += s);
@@ -95,7 +95,7 @@ impl Problem<'_> {
     fn part(&self, w: &[f64], vectors: &[Sparse], answers: &[u32]) -> (f64, Vec<f64>) {
         let c = self.columns;
         let bias = self.places * c;
-        let (mut value, mut slope) = (0.0, vec![0.0; self.len()]);
+        let (mut value, mut slope) = (0.0, vec![0.0; self.size()]);
         let mut logits = vec![0.0; c];
         for (vector, &answer) in vectors.iter().zip(answers) {
             logits.copy_from_slice(&w[bias..]);

@@ -39,7 +39,7 @@ fn joined(said: &[Stepped]) -> Stepped {
         (f64::from(most) + (sum / said.len() as f64).ln()) as f32
     };
     let log_probs = (0..first.log_probs.len()).map(mean).collect();
-    let positions = if first.heads == 0 { 0 } else { first.weights.len() / first.heads };
+    let positions = first.weights.len().checked_div(first.heads).unwrap_or(0);
     let weights = (0..positions).flat_map(|at| said.iter().flat_map(move |s| s.weights[at * s.heads..(at + 1) * s.heads].iter().copied()));
     Stepped { units: first.units, log_probs, weights: weights.collect(), heads: said.iter().map(|s| s.heads).sum() }
 }

@@ -139,7 +139,7 @@ mod tests {
         let pieces = Weighted::new(["▁un", "do", "▁it"].map(String::from).to_vec(), vec![vec![0.5, 0.25, 0.25]]);
         let words = pieces.merge_subwords(&[0..2, 2..3]);
         assert_eq!(words.pieces, [2, 1]);
-        assert_eq!(words.merge_subwords(&[0..2]).pieces, [3]);
+        assert_eq!(words.merge_subwords(std::slice::from_ref(&(0..2))).pieces, [3]);
         // Twice the pieces and half more than twice the weight: a little more than an even spread.
         assert_eq!(words.portions().map(|portion| portion.times()).collect::<Vec<_>>(), [1.125, 0.75]);
         assert_eq!((words.tokens, words.heads), (vec!["undo".to_string(), "it".into()], vec![vec![0.75, 0.25]]));

@@ -120,8 +120,8 @@ impl Scale {
     /// neutral middle as twice as much.
     pub fn place(self, portion: Portion) -> f32 {
         match self.kind {
-            // `max` and `min` map NaN to an end.
-            ScaleKind::Unit | ScaleKind::Stretched => (portion.weight / self.top).max(0.0).min(1.0),
+            ScaleKind::Unit | ScaleKind::Stretched if portion.weight.is_nan() => 0.0,
+            ScaleKind::Unit | ScaleKind::Stretched => (portion.weight / self.top).clamp(0.0, 1.0),
             ScaleKind::Uniform => {
                 let times = portion.times().max(1.0 / self.top).min(self.top);
                 0.5 + 0.5 * times.ln() / self.top.ln()

@@ -25,6 +25,7 @@ const FIRST_SCALE: f64 = 5.0;
 
 /// The network of either form.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a model has one of them")]
 pub enum Net {
     /// A sum of what words contribute.
     Evidence(EvidenceNet),

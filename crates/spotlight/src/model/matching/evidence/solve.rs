@@ -69,7 +69,7 @@ impl Problem<'_> {
     }
 
     fn part(&self, w: &[f64], lists: &[&List]) -> (f64, Vec<f64>) {
-        let (mut value, mut slope) = (0.0, vec![0.0; self.len()]);
+        let (mut value, mut slope) = (0.0, vec![0.0; self.size()]);
         let mut scores = Vec::new();
         for list in lists {
             scores.clear();
@@ -86,8 +86,8 @@ impl Problem<'_> {
             value += (all / right).ln();
             for (&e, (features, is_right)) in scores.iter().zip(list.iter()) {
                 let d = e / all - if *is_right { e / right } else { 0.0 };
-                for k in 0..DENSE {
-                    slope[k] += d * features.dense[k] * self.scale[k];
+                for ((slope, x), scale) in slope.iter_mut().zip(&features.dense).zip(&self.scale) {
+                    *slope += d * x * scale;
                 }
                 features.sparse.iter().for_each(|&(row, x)| slope[DENSE + row as usize] += d * x as f64);
             }
@@ -102,12 +102,12 @@ impl Problem<'_> {
 }
 
 impl Objective for Problem<'_> {
-    fn len(&self) -> usize {
+    fn size(&self) -> usize {
         DENSE + self.rows
     }
 
     fn at(&self, w: &[f64]) -> (f64, Vec<f64>) {
-        let (mut value, mut slope) = (0.0, vec![0.0; self.len()]);
+        let (mut value, mut slope) = (0.0, vec![0.0; self.size()]);
         for (v, s) in self.parts(w) {
             value += v;
             slope.iter_mut().zip(s).for_each(|(all, s)| *all += s);
@@ -155,7 +155,7 @@ mod tests {
         let lists = lists(&all);
         let telling: Vec<&List> = lists.iter().collect();
         let problem = Problem { lists: &telling, rows: 3, penalty: 0.3, scale: [2.0; DENSE] };
-        let w: Vec<f64> = (0..problem.len()).map(|i| (i as f64 * 0.7).sin()).collect();
+        let w: Vec<f64> = (0..problem.size()).map(|i| (i as f64 * 0.7).sin()).collect();
         let slope = problem.at(&w).1;
         for (i, &slope) in slope.iter().enumerate() {
             let moved = |by: f64| problem.at(&w.iter().enumerate().map(|(j, &x)| if i == j { x + by } else { x }).collect::<Vec<_>>()).0;
