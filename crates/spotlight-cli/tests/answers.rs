@@ -29,7 +29,7 @@ fn a_transducer_writes_what_it_is_allowed_to() {
     assert!(predict(&["--lexicon", "words.txt", "--beam", "3"]).iter().all(|answer| ["fed", "ba"].contains(&text(answer).as_str())));
 
     // What was found by itself is worth as much when it is forced.
-    let found = predict(&["--beam", "2"]);
+    let found = predict(&["--beam", "2", "--min-length", "2"]);
     place.write("targets.txt", found.iter().map(|answer| text(answer) + "\n").collect::<String>());
     for (forced, found) in predict(&["--force", "targets.txt"]).iter().zip(&found) {
         assert_eq!(text(forced), text(found));

@@ -54,16 +54,17 @@ struct Field<'a> {
 /// The fields of a struct, if it is declared in this source: as rustfmt writes it, a line each.
 fn fields<'a>(source: &'a str, name: &str) -> Option<Vec<Field<'a>>> {
     let start = source.find(&format!("pub struct {name} {{\n"))?;
-    let (mut fields, mut comment, mut flat) = (Vec::new(), Vec::new(), false);
+    let (mut fields, mut comment, mut flat, mut called) = (Vec::new(), Vec::new(), false, None);
     for line in source[start..].lines().skip(1).take_while(|line| *line != "}").map(str::trim) {
         if let Some(text) = line.strip_prefix("///") {
             comment.push(text.trim());
         } else if line.starts_with("#[") {
             flat |= line.contains("flatten");
+            called = line.strip_prefix("#[serde(rename = \"").and_then(|rest| rest.split('"').next());
         } else if let Some((name, kind)) = line.strip_prefix("pub ").and_then(|field| field.split_once(": ")) {
             let kind = kind.trim_end_matches(',');
-            fields.push(Field { name, kind, comment: comment.join(" "), flat });
-            (comment, flat) = (Vec::new(), false);
+            fields.push(Field { name: called.unwrap_or(name), kind, comment: comment.join(" "), flat });
+            (comment, flat, called) = (Vec::new(), false, None);
         }
     }
     Some(fields)
@@ -77,7 +78,7 @@ mod tests {
     fn fields_are_read_with_their_comments() {
         let source = "/// Not this.\npub struct Other {\n    /// Nor this.\n    pub x: f64,\n}\n\npub struct Config {\n    /// The first,\n    /// in two lines.\n    \
                       pub one: usize,\n    /// `[inner]`\n    pub inner: Inner,\n    #[serde(flatten)]\n    pub flat: Other,\n}\n\npub struct Inner {\n    /// The last.\n    \
-                      #[serde(with = \"or_none\")]\n    pub last: Option<u8>,\n}\n";
+                      #[serde(rename = \"last\")]\n    pub end: Option<u8>,\n}\n";
         let mut found = Vec::new();
         collect(&[source], "Config", "", &mut found);
         let found: Vec<(&str, &str)> = found.iter().map(|(key, meaning)| (key.as_str(), meaning.as_str())).collect();
