@@ -11,7 +11,7 @@
 //! | it agrees with other views | Kendall's τ ([`kendall()`]) with gradient x input and leave-one-out | τ of a model that reads every unit on its own |
 //!
 //! [`Verdict`] puts them into one word, by a rule that it carries along. A model that can be audited offers [`Probe`]; a
-//! model that writes is audited by [`written`]. `docs/audit.md` has the protocols, and our figures beside published ones.
+//! model that writes is audited by [`written()`]. `docs/audit.md` has the protocols, and our figures beside published ones.
 
 pub mod adversary;
 pub mod bootstrap;
