@@ -53,7 +53,7 @@ pub fn train(task: Task, order: &Order, first: u64, count: usize, tell: &(dyn Fn
                         break;
                     }
                     let member = order.folder.join(folder::member_name(number + 1));
-                    let work = || one(task, order, &member, first + number as u64, (number == 0).then_some(tell), tell);
+                    let work = || one(task, order, &member, first + number as u64, number == 0, tell);
                     let done = pool.as_ref().map_or_else(|_| work(), |pool| pool.install(work));
                     if let Ok(mut runs) = runs.lock() {
                         runs.push((number, done));
@@ -81,18 +81,11 @@ pub fn train(task: Task, order: &Order, first: u64, count: usize, tell: &(dyn Fn
 }
 
 /// Trains one of them; the first says what was found and chosen.
-fn one(
-    task: Task,
-    order: &Order,
-    member: &Path,
-    seed: u64,
-    says: Option<&(dyn Fn(&str) + Sync)>,
-    tell: &(dyn Fn(&str) + Sync),
-) -> Result<Trained> {
+fn one(task: Task, order: &Order, member: &Path, seed: u64, says: bool, tell: &(dyn Fn(&str) + Sync)) -> Result<Trained> {
     let changes: Vec<String> = order.changes.iter().filter(|c| !c.starts_with("seed=")).cloned().chain([format!("seed={seed}")]).collect();
     let order = Order { changes: &changes, folder: member, ..*order };
     let mut training = task.begin(&order, &mut |line| {
-        if let Some(tell) = says {
+        if says {
             tell(line)
         }
     })?;

@@ -1,13 +1,7 @@
 //! An audit from file to verdict, page and picture.
 
-use crate::common::{Place, err, out, run};
+use crate::common::{Place, err, right, run};
 use serde_json::Value;
-
-fn right(place: &Place, arguments: &[&str]) -> String {
-    let output = run(place, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", err(&output));
-    out(&output)
-}
 
 fn wrong(place: &Place, arguments: &[&str], part: &str) {
     let output = run(place, arguments);

@@ -2,13 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Place, err, out, run};
-
-fn right(place: &Place, arguments: &[&str]) -> String {
-    let output = run(place, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", err(&output));
-    out(&output)
-}
+use crate::common::{Place, err, right, run};
 
 fn compared(place: &Place, file: &str) -> Value {
     serde_json::from_str(&right(place, &["compare", "good", "good", "bad", "--on", file, "--json", "--draws", "500"])).unwrap()

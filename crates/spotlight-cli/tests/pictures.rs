@@ -1,16 +1,9 @@
 //! The picture is true: it shows the numbers the model answered with, at the units as they were typed, in every form.
 
-use crate::common::{Place, err, feed, out, run};
+use crate::common::{Place, err, feed, out, right, run};
 use serde_json::Value;
 
 type Weights = Vec<Vec<f32>>;
-
-/// Runs and expects success.
-fn right(place: &Place, arguments: &[&str]) -> String {
-    let output = run(place, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", err(&output));
-    out(&output)
-}
 
 /// Runs and expects wrong usage, with this part in the message.
 fn wrong(place: &Place, arguments: &[&str], part: &str) {

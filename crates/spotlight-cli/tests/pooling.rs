@@ -1,14 +1,7 @@
 //! Classifiers, matchers and bags from file to picture.
 
-use crate::common::{Place, err, feed, out, run};
+use crate::common::{Place, err, feed, out, right, run};
 use serde_json::Value;
-
-/// Runs and expects success.
-fn right(place: &Place, arguments: &[&str]) -> String {
-    let output = run(place, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", err(&output));
-    out(&output)
-}
 
 /// Runs and expects this exit code and part of a message.
 fn wrong(place: &Place, arguments: &[&str], code: i32, part: &str) {

@@ -1,12 +1,6 @@
 //! What there is to set, what would be used, and what cannot be.
 
-use crate::common::{Place, err, out, run, train};
-
-fn right(place: &Place, arguments: &[&str]) -> String {
-    let output = run(place, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", err(&output));
-    out(&output)
-}
+use crate::common::{Place, err, right, run, train};
 
 #[test]
 fn settings_are_listed() {

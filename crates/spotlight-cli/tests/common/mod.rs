@@ -46,6 +46,13 @@ pub fn run(place: &Place, arguments: &[&str]) -> Output {
     command(place, arguments).output().unwrap()
 }
 
+/// Runs, expects success, and gives what was printed.
+pub fn right(place: &Place, arguments: &[&str]) -> String {
+    let output = run(place, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", err(&output));
+    out(&output)
+}
+
 /// Runs with standard input.
 pub fn feed(place: &Place, arguments: &[&str], input: &[u8]) -> Output {
     let file = place.write("standard-input", input);

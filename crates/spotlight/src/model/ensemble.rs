@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::{Model, Task, folder};
+use crate::text::Inventory;
 use crate::{Error, Result};
 
 /// Reads the members of an ensemble and joins them.
@@ -41,6 +42,22 @@ pub fn gather(models: &[&Path], out: &Path, force: bool) -> Result<()> {
         claim.clear()?;
     }
     opened
+}
+
+/// The first of several models, and the others; an error if `differ` says what one of them has that the first has not.
+pub(super) fn first_and_peers<M>(members: Vec<M>, differ: impl Fn(&M, &M) -> Option<&'static str>) -> Result<(M, Vec<M>)> {
+    let mut members = members.into_iter();
+    let first = members.next().ok_or_else(|| different("no models"))?;
+    let peers: Vec<M> = members.collect();
+    match peers.iter().find_map(|peer| differ(&first, peer)) {
+        Some(what) => Err(different(what)),
+        None => Ok((first, peers)),
+    }
+}
+
+/// What makes models of labels different, if anything: other labels.
+pub(super) fn other_labels(a: &Inventory, b: &Inventory) -> Option<&'static str> {
+    (!a.iter().eq(b.iter())).then_some("models with different labels")
 }
 
 /// An error for an ensemble, where only one model can be asked.

@@ -187,7 +187,7 @@ pub fn best(probabilities: &[f32]) -> u32 {
     (1..probabilities.len()).fold(0, |best, i| if probabilities[i] > probabilities[best] { i } else { best }) as u32
 }
 
-/// The numbers of the labels of examples; a label that was not learnt is an error that names its line.
+/// The number of the label of an example; a label that was not learnt is an error that names its line.
 pub fn number_of(labels: &Inventory, label: &str, line: usize) -> Result<u32> {
     labels.position(label).ok_or_else(|| Error::Value {
         what: format!("the label on line {line}"),

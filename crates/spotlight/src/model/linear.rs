@@ -131,6 +131,7 @@ impl Problem<'_> {
 mod tests {
     use super::super::lbfgs::FLAT;
     use super::*;
+    use crate::model::testing::check_slopes;
 
     fn vectors() -> Vec<Sparse> {
         vec![vec![(0, 1.0)], vec![(1, 1.0)], vec![(0, 1.0), (1, 1.0)], vec![(0, 1.0), (0, 1.0), (1, 1.0)], vec![]]
@@ -161,13 +162,7 @@ mod tests {
     fn slopes_are_those_of_the_value() {
         let problem =
             Problem { vectors: &vectors(), answers: &[0, 1, 2, 1, 2], places: 2, columns: 3, counts: &[1.0, 0.3, 2.0], penalty: 0.5 };
-        let w: Vec<f64> = (0..9).map(|i| (i as f64 * 0.7).sin()).collect();
-        let slope = problem.at(&w).1;
-        for (i, &slope) in slope.iter().enumerate() {
-            let moved = |by: f64| problem.at(&w.iter().enumerate().map(|(j, &x)| if i == j { x + by } else { x }).collect::<Vec<_>>()).0;
-            let numeric = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-            assert!((numeric - slope).abs() < 1e-7, "{i}: {numeric} and {slope}");
-        }
+        check_slopes(&problem);
     }
 
     #[test]

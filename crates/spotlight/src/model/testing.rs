@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::AttentionSection;
+use super::lbfgs::Objective;
 use super::pooling::PoolingKind;
 use crate::folder;
 use crate::numeric::numeric_gradient;
@@ -25,6 +26,17 @@ pub fn pool_by(pooling: &mut PoolingKind, attention: &mut AttentionSection, name
         "mean" => *pooling = PoolingKind::Mean,
         "last" => *pooling = PoolingKind::Last,
         score => attention.score = Some(score.parse().unwrap()),
+    }
+}
+
+/// Compares the slopes of a function with central differences, at a place where none is 0.
+pub fn check_slopes(problem: &dyn Objective) {
+    let w: Vec<f64> = (0..problem.size()).map(|i| (i as f64 * 0.7).sin()).collect();
+    let slope = problem.at(&w).1;
+    for (i, &slope) in slope.iter().enumerate() {
+        let moved = |by: f64| problem.at(&w.iter().enumerate().map(|(j, &x)| if i == j { x + by } else { x }).collect::<Vec<_>>()).0;
+        let numeric = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+        assert!((numeric - slope).abs() < 1e-7, "{i}: {numeric} and {slope}");
     }
 }
 

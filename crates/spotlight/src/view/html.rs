@@ -157,7 +157,7 @@ pub fn draw(page: &Page) -> Result<String, Error> {
     }
     let (script, theme) = (SCRIPTS.concat(), data.theme);
     let nonce = nonce(&blocks);
-    let note = page.note().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let note = svg::pen::escape(page.note());
     Ok(format!(
         r#"<!doctype html>
 <html lang="en" data-theme="{theme}">

@@ -5,6 +5,7 @@
 use super::label::shorten;
 use super::palette::{Ground, Palette, Ramp, Rgb};
 use super::scale;
+use super::svg::pen;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A page of findings.
@@ -169,25 +170,18 @@ fn draw_strips(name: &str, units: &[String], rows: &[(String, Vec<f64>)]) -> Str
     )
 }
 
-/// Text that is no markup, whatever it holds.
 /// The colour of a place between nothing and the most.
 fn shade(place: f32) -> Rgb {
     Palette::default().colour(Ramp::Sequential, Ground::Light, scale::step(place))
 }
 
+/// Text that is no markup, whatever it holds: characters that a page may not hold are marked.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => out.push('\u{fffd}'),
-            other => out.push(other),
-        }
-    }
-    out
+    let allowed = |c: char| match c {
+        '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => '\u{fffd}',
+        other => other,
+    };
+    pen::escape(&text.chars().map(allowed).collect::<String>())
 }
 
 #[cfg(test)]

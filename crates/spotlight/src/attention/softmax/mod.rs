@@ -12,6 +12,7 @@ mod hard;
 mod local;
 mod mask;
 mod monotonic;
+mod sparse;
 mod sparsemax;
 
 use serde::{Deserialize, Serialize};

@@ -37,7 +37,7 @@ pub use standard::Standard;
 
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
-use crate::model::ensemble::different;
+use crate::model::ensemble::{first_and_peers, other_labels};
 use crate::model::head::{self, Decision};
 use crate::model::{fits, folder};
 use crate::params::Params;
@@ -106,14 +106,8 @@ impl BagModel {
 
     /// Several models as one. An error if they do not give the same labels.
     pub fn joined(members: Vec<BagModel>) -> Result<BagModel> {
-        let mut members = members.into_iter();
-        let mut first = members.next().ok_or_else(|| different("no models"))?;
-        for peer in members {
-            if !first.labels.iter().eq(peer.labels.iter()) {
-                return Err(different("models with different labels"));
-            }
-            first.peers.push(peer);
-        }
+        let (mut first, peers) = first_and_peers(members, |a: &BagModel, b: &BagModel| other_labels(&a.labels, &b.labels))?;
+        first.peers = peers;
         Ok(first)
     }
 

@@ -10,7 +10,7 @@ use crate::model::ask::{AnswerOptions, Input, Replies, noted};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
-use crate::model::head::{confusion, label_measures, nothing_to_measure};
+use crate::model::head::{confusion, label_measures, nothing_to_measure, number_of};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::Bag;
@@ -169,7 +169,7 @@ impl Model for BagModel {
         let mut report = Report::new();
         report.count("bags", rows.len());
         report.count("rows", rows.iter().map(|b| b.rows.len()).sum());
-        let gold: Vec<u32> = self.examples(rows)?.iter().map(|e| e.label).collect();
+        let gold = rows.iter().map(|row| number_of(&self.labels, &row.label, row.line)).collect::<Result<Vec<u32>>>()?;
         let said: Vec<Vec<f32>> = self.decisions(rows)?.into_iter().map(|d| d.probabilities).collect();
         add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
         Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })

@@ -35,7 +35,7 @@ pub use net::Net;
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
 use crate::model::describe::Baseline;
-use crate::model::ensemble::different;
+use crate::model::ensemble::{first_and_peers, other_labels};
 use crate::model::fits::Reader;
 use crate::model::linear::Linear;
 use crate::model::{Calibration, folder, head};
@@ -260,14 +260,8 @@ impl Classifier {
 
     /// Several models as one. An error if they do not give the same labels.
     pub fn joined(members: Vec<Classifier>) -> Result<Classifier> {
-        let mut members = members.into_iter();
-        let mut first = members.next().ok_or_else(|| different("no models"))?;
-        for peer in members {
-            if !first.labels.iter().eq(peer.labels.iter()) {
-                return Err(different("models with different labels"));
-            }
-            first.peers.push(peer);
-        }
+        let (mut first, peers) = first_and_peers(members, |a: &Classifier, b: &Classifier| other_labels(&a.labels, &b.labels))?;
+        first.peers = peers;
         // What each is sure of says nothing of what they say together.
         first.calibration = first.calibration.filter(|_| first.peers.is_empty());
         Ok(first)

@@ -12,7 +12,7 @@ use crate::model::calibration::{self, confident};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
-use crate::model::head::{confusion, label_measures, nothing_to_measure};
+use crate::model::head::{confusion, label_measures, nothing_to_measure, number_of};
 use crate::model::{Chosen, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
@@ -230,8 +230,7 @@ impl Model for Classifier {
     fn scores(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("texts", rows.len());
-        let examples = self.examples(rows)?;
-        let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
+        let gold = rows.iter().map(|row| number_of(&self.labels, &row.label, row.line)).collect::<Result<Vec<u32>>>()?;
         let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
         let said: Vec<Vec<f32>> = self.decisions(&texts)?.into_iter().map(|d| d.probabilities).collect();
         add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);

@@ -36,7 +36,7 @@ pub use crate::search::{Hypothesis, SearchOptions};
 use crate::Result;
 use crate::axis::Axis;
 use crate::config::resolve;
-use crate::model::ensemble::different;
+use crate::model::ensemble::first_and_peers;
 use crate::model::{Calibration, fits, folder};
 use crate::params::Params;
 use crate::search::{Request, Together, Writer, force, search};
@@ -137,14 +137,11 @@ impl Transducer {
 
     /// Several models as one. An error if they do not read and write the same units.
     pub fn joined(members: Vec<Transducer>) -> Result<Transducer> {
-        let mut members = members.into_iter();
-        let mut first = members.next().ok_or_else(|| different("no models"))?;
-        for peer in members {
-            if !first.vocabularies.same_as(&peer.vocabularies) {
-                return Err(different("models that were trained on different units"));
-            }
-            first.peers.push(peer);
-        }
+        let differ = |a: &Transducer, b: &Transducer| {
+            (!a.vocabularies.same_as(&b.vocabularies)).then_some("models that were trained on different units")
+        };
+        let (mut first, peers) = first_and_peers(members, differ)?;
+        first.peers = peers;
         // What each is sure of says nothing of what they say together.
         first.calibration = first.calibration.filter(|_| first.peers.is_empty());
         Ok(first)

@@ -124,6 +124,7 @@ impl Objective for Problem<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::testing::check_slopes;
 
     fn features(overlap: f64, rows: &[u32]) -> Features {
         let mut dense = [0.0; DENSE];
@@ -155,13 +156,7 @@ mod tests {
         let lists = lists(&all);
         let telling: Vec<&List> = lists.iter().collect();
         let problem = Problem { lists: &telling, rows: 3, penalty: 0.3, scale: [2.0; DENSE] };
-        let w: Vec<f64> = (0..problem.size()).map(|i| (i as f64 * 0.7).sin()).collect();
-        let slope = problem.at(&w).1;
-        for (i, &slope) in slope.iter().enumerate() {
-            let moved = |by: f64| problem.at(&w.iter().enumerate().map(|(j, &x)| if i == j { x + by } else { x }).collect::<Vec<_>>()).0;
-            let numeric = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-            assert!((numeric - slope).abs() < 1e-7, "{i}: {numeric} and {slope}");
-        }
+        check_slopes(&problem);
     }
 
     #[test]
