@@ -4,6 +4,7 @@ import { h, percent, seen, signed } from './dom.js';
 import { matrix } from './matrix.js';
 import { change, state } from './state.js';
 import { predict } from './transport.js';
+import { trust } from './trust.js';
 
 // A text without spaces is cut into characters.
 export const cut = text => /\s/.test(text.trim()) ? text.split(/(?<=\S)(?=\s)|(?<=\s)(?=\S)/).filter(word => word.trim()) : [...text];
@@ -79,5 +80,5 @@ export function compare(before, after) {
     h('table', { class: 'before-after' }, h('tbody', {}, h('tr', {}, h('th', {}, 'before'), h('td', { class: 't' }, was.text), h('td', { class: 'n' }, was.log_prob.toFixed(3))),
       h('tr', {}, h('th', {}, 'after'), h('td', { class: 't' }, now.tokens.map((unit, k) => h('span', { class: kept.has(k) ? '' : 'changed' }, unit))), h('td', { class: 'n' }, `${now.log_prob.toFixed(3)} (${signed(now.log_prob - was.log_prob)})`)))),
     difference.length > 0 && reads.length > 0 && [h('h3', {}, 'Change of the weights, for units that are in both'),
-      h('div', { class: 'wide' }, matrix(reads.map(([j]) => before.source_tokens[j]), writes.map(([i]) => was.tokens[i]), difference, { signed: true, label: 'change of weights' }))]];
+      h('div', { class: 'wide' }, matrix(reads.map(([j]) => before.source_tokens[j]), writes.map(([i]) => was.tokens[i]), difference, { signed: true, label: 'change of weights' })), trust(now.confidence ?? Math.exp(now.log_prob))]];
 }
