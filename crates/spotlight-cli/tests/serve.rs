@@ -227,6 +227,16 @@ fn a_full_queue_refuses_and_loses_nothing() {
     assert!((1..8).contains(&refused), "{statuses:?}");
 }
 
+/// What takes too long is given up, said so, and no longer worked for.
+#[test]
+fn what_is_not_answered_in_time_is_given_up() {
+    let server = Server::start(&["seq2seq"], &["--threads", "1", "--timeout", "1"]);
+    let texts: Vec<String> = (0..256).map(|i| format!("{}{}", "MCMLXXXIV ".repeat(19), i)).collect();
+    let reply = server.predict(&json!({"texts": texts, "options": {"beam": 32}}));
+    assert_eq!((reply.status, reply.json()["why"].as_str()), (503, Some("not answered in 1 s")), "{}", reply.body);
+    server.until("an answer to somebody else", |s| s.predict(&json!({"texts": ["II"]})).status == 200);
+}
+
 #[test]
 fn who_goes_away_is_not_worked_for() {
     let server = Server::start(&["seq2seq"], &["--threads", "1", "--metrics", "--log", "json"]);

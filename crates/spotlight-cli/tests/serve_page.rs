@@ -410,7 +410,7 @@ fn another_unit_is_forced_and_the_search_shows_its_paths() {
 
 #[test]
 fn words_are_struck_moved_and_replaced() {
-    let server = Server::start(&["seq2seq", "classify"], &[]);
+    let server = Server::start(&["seq2seq", "classify", "match", "bags"], &[]);
     let Some(browser) = open(&server, "#model=classify&text=my kettle is broken&view=words") else { return };
     wait_for(&browser, ".before-after");
     browser.until("return document.querySelectorAll('.worth div').length === 4");
@@ -437,12 +437,26 @@ fn words_are_struck_moved_and_replaced() {
     assert_eq!(text(&browser, ".before-after tr:nth-child(2) td"), after["hypotheses"][0]["text"].as_str().unwrap());
     click(&browser, "button.take");
     browser.until("return document.querySelector('#text').value === 'XLI' || location.hash.includes('text=XLI&')");
+    // A word of an answer, and a row of a bag.
+    browser.go("about:blank");
+    browser.go(&format!("http://127.0.0.1:{}/#model=match&text=who%20is%20old%20%3F%09greyford%20is%20old%20.&view=words", server.port));
+    wait_for(&browser, ".words button:nth-child(9)");
+    click(&browser, ".words button:nth-child(8)");
+    click(&browser, "button.strike");
+    let without = answer(&server, json!({"model": "match", "texts": ["who is old ?\tgreyford is ."]}));
+    browser.until(&format!("return document.querySelector('#view').textContent.includes('→ {:.4}')", without["score"].as_f64().unwrap()));
+    let bag = "label,purse,grams,millimetres,thickness%0Atrue,purse 1,7.37,23.6,2.32%0Atrue,purse 1,2.26,16.1,1.73";
+    browser.go("about:blank");
+    browser.go(&format!("http://127.0.0.1:{}/#model=bags&text={bag}&view=words", server.port));
+    wait_for(&browser, ".words button:nth-child(2)");
+    click(&browser, "button.strike");
+    browser.until("return document.querySelectorAll('.words button').length === 1 && document.querySelector('.before-after') !== null");
     assert_quiet(&server, &browser);
 }
 
 #[test]
 fn rows_of_a_file_are_sorted_filtered_and_opened() {
-    let server = Server::start(&["seq2seq", "classify"], &["--max-texts", "4"]);
+    let server = Server::start(&["seq2seq", "classify", "match", "bags"], &["--max-texts", "4"]);
     let Some(browser) = open(&server, "#model=seq2seq&view=rows") else { return };
     wait_for(&browser, ".pasted");
     let lines: Vec<(&str, &str)> = vec![("XLII", "42"), ("VII", "7"), ("C", "100"), ("MM", "2000"), ("IX", "9"), ("D", "500")];
@@ -477,6 +491,22 @@ fn rows_of_a_file_are_sorted_filtered_and_opened() {
     let counted =
         browser.run("return [...document.querySelectorAll('.confusions td button')].reduce((sum, e) => sum + Number(e.textContent), 0)");
     assert_eq!(counted, 2);
+    // Candidates and bags.
+    let candidates = "who is old ?\\tgreyford is old .\\t1\\nwho is old ?\\tit rains .\\t0";
+    let purses = "label,purse,grams,millimetres,thickness\\ntrue,purse 1,7.37,23.6,2.32\\nfalse,purse 2,2.26,16.1,1.73";
+    for (model, rows) in [("match", candidates), ("bags", purses)] {
+        browser.go("about:blank");
+        browser.go(&format!("http://127.0.0.1:{}/#model={model}&view=rows", server.port));
+        wait_for(&browser, ".pasted");
+        browser.run(&format!("document.querySelector('.pasted').value = '{rows}'"));
+        click(&browser, "button.measure");
+        browser.until("return document.querySelectorAll('.errors tbody tr').length === 2");
+        let gold =
+            browser.run("return [...document.querySelectorAll('.errors tbody td:nth-child(2)')].map(e => e.textContent).sort().join()");
+        assert_eq!(gold, if model == "match" { "right,wrong" } else { "false,true" });
+        click(&browser, ".errors button.open");
+        wait_for(&browser, ".trust");
+    }
     assert_quiet(&server, &browser);
 }
 

@@ -66,7 +66,7 @@ function controls() {
   $('beam').value = state.beam;
   $('beam').max = limits.beam;
   $('beam-label').hidden = now.task !== 'seq2seq';
-  const views = Object.keys(VIEWS).filter(view => now.task === 'seq2seq' || now.task === 'classify' || !['words', 'rows'].includes(view));
+  const views = Object.keys(VIEWS);
   $('views').replaceChildren(...views.map(view => h('button', { 'aria-current': String(state.view === view), 'data-view': view, onclick: () => change({ view }) }, VIEWS[view])));
   $('text-label').textContent = { match: 'A question and an answer a line, apart by a tab', bags: 'Rows of a CSV file, with its header' }[now.task] ?? 'Type something';
   if (document.activeElement !== $('text') || $('text').value === '') $('text').value = state.text;

@@ -23,10 +23,43 @@ export function distance(a, b) {
   return { edits: table[a.length][b.length], taken };
 }
 
+// What a model would pay for saying this, were its scores of candidates probabilities.
+const shares = scores => { const most = Math.max(...scores), all = scores.map(x => Math.exp(x - most)), sum = all.reduce((a, b) => a + b, 0); return all.map(x => x / sum); };
+
+// Candidates, question by question: loss is that of the right ones among all, distance how many stand on the wrong side.
+async function candidates(model, rows, limit, again) {
+  const groups = [];
+  for (const row of rows) groups.at(-1)?.[0][0] === row[0] ? groups.at(-1).push(row) : groups.push([row]);
+  for (const group of groups) {
+    const answers = (await predict(model.name, group.slice(0, limit).map(([question, answer]) => `${question}\t${answer ?? ''}`), { views: false }, 'rows')).filter(answer => !answer.error);
+    const share = shares(answers.map(answer => answer.score)), right = answer => group.find(row => row[1] === answer.answer)?.[2]?.trim() === '1';
+    answers.forEach((answer, i) => {
+      const gold = right(answer) ? 'right' : 'wrong', said = i < answers.filter(right).length ? 'right' : 'wrong', others = answers.filter((other, k) => right(other) !== right(answer) && (right(answer) ? k < i : k > i)).length;
+      const weights = answer.attention.answer, row = Array.isArray(weights[0]) ? weights[0] : weights;
+      found.rows.push({ text: `${answer.question}\t${answer.answer}`, gold, answer: said, loss: -Math.log(Math.max(right(answer) ? share[i] : 1 - share[i], 1e-12)), distance: others, taken: [pair(gold, said)], entropy: entropy(row), confidence: share[i] });
+    });
+    again();
+  }
+}
+
+// Bags of a file with a header whose first columns are label and bag.
+async function bags(model, lines, again) {
+  const cells = lines.map(line => line.split(',')), [header] = lines;
+  const answers = await predict(model.name, lines, {}, 'rows');
+  for (const answer of answers) {
+    const own = lines.slice(1).filter((_, i) => cells[i + 1][1]?.trim() === answer.bag), gold = cells.find(row => row[1]?.trim() === answer.bag)?.[0].trim() ?? '';
+    found.rows.push({ text: [header, ...own].join('\n'), shown: answer.bag, gold, answer: answer.label, loss: -Math.log(Math.max(answer.probabilities[gold] ?? 0, 1e-12)), distance: Number(gold !== answer.label), taken: [pair(gold, answer.label)],
+      entropy: entropy(Array.isArray(answer.attention[0]) ? answer.attention[0] : answer.attention), confidence: answer.probabilities[answer.label] });
+  }
+  again();
+}
+
 async function measure(model, content, limit, again) {
   const lines = content.split(/\r?\n/).filter(line => line.trim());
   Object.assign(found, { model: model.name, rows: [], filter: null, total: lines.length });
   const rows = lines.map(line => line.split('\t'));
+  if (model.task === 'match') return candidates(model, rows, limit, again);
+  if (model.task === 'bags') return bags(model, lines, again);
   for (let at = 0; at < rows.length; at += limit) {
     const part = rows.slice(at, at + limit);
     if (model.task === 'seq2seq') {
@@ -71,10 +104,9 @@ function confusions(counts, again) {
 const COLUMNS = [['loss', x => x.toFixed(3)], ['distance', String], ['entropy', x => x.toFixed(2)], ['confidence', percent]];
 
 export function show(model, limit, again, fail) {
-  if (!['seq2seq', 'classify'].includes(model.task)) return [h('p', {}, 'Rows are measured for models that write and models that label.')];
   if (found.model !== model.name) Object.assign(found, { model: model.name, rows: [], filter: null });
   const run = content => measure(model, content, limit, again).catch(fail);
-  const pasted = h('textarea', { rows: 3, class: 'pasted', 'aria-label': 'lines of a file', placeholder: model.task === 'seq2seq' ? 'source ⇥ target' : 'text ⇥ label' });
+  const pasted = h('textarea', { rows: 3, class: 'pasted', 'aria-label': 'lines of a file', placeholder: { seq2seq: 'source ⇥ target', classify: 'text ⇥ label', match: 'question ⇥ answer ⇥ 0 or 1', bags: 'label,bag,numbers: a header and rows' }[model.task] });
   const file = h('input', { type: 'file', 'aria-label': 'a file', onchange: async () => run(await file.files[0].text()) });
   const counts = new Map();
   found.rows.forEach(row => row.taken.forEach(pair => counts.set(pair, (counts.get(pair) ?? 0) + 1)));
@@ -88,7 +120,7 @@ export function show(model, limit, again, fail) {
       counts.size > 0 && confusions(counts, again),
       h('div', { class: 'wide' }, h('table', { class: 'errors' }, h('thead', {}, h('tr', {}, ['text', 'gold', 'answer'].map(name => h('th', {}, name)), COLUMNS.map(([name]) => h('th', { class: 'n', 'aria-sort': found.sort === name ? found.down ? 'descending' : 'ascending' : 'none' },
         h('button', { 'data-sort': name, onclick: () => by(name) }, name, found.sort === name ? found.down ? ' ↓' : ' ↑' : ''))))),
-        h('tbody', {}, rows.slice(0, found.shown).map(row => h('tr', {}, h('td', { class: 't' }, h('button', { class: 'open', onclick: () => change({ text: row.text, view: 'look' }) }, row.text)), h('td', { class: 't' }, row.gold),
+        h('tbody', {}, rows.slice(0, found.shown).map(row => h('tr', {}, h('td', { class: 't' }, h('button', { class: 'open', onclick: () => change({ text: row.text, view: 'look' }) }, row.shown ?? row.text)), h('td', { class: 't' }, row.gold),
           h('td', { class: `t ${row.answer === row.gold ? '' : 'down'}` }, row.answer), COLUMNS.map(([name, write]) => h('td', { class: 'n' }, write(row[name])))))))),
       rows.length > found.shown && h('button', { onclick: () => { found.shown += 200; again(); } }, `${rows.length - found.shown} more`)]];
 }

@@ -47,10 +47,17 @@ function drawing() {
   let width = 0, height = 0;
   const grow = (right, bottom) => { width = Math.max(width, right); height = Math.max(height, bottom); };
   const rect = (box, fill, stroke) => parts.push(s('rect', { x: box.left - from.left, y: box.top + down, width: box.width, height: box.height, rx: 3, fill, stroke }));
-  const write = (text, x, y, style) => parts.push(s('text', { x, y, fill: style.color, 'font-family': style.fontFamily, 'font-size': style.fontSize, 'font-weight': style.fontWeight, 'text-decoration': style.textDecorationLine }, text));
+  const write = (text, x, y, style) => parts.push(s('text', { x, y, fill: style.color, 'font-family': style.fontFamily, 'font-size': style.fontSize, 'font-weight': style.fontWeight, 'text-decoration': style.textDecorationLine, style: 'white-space:pre' }, text));
   const walk = element => {
     const style = getComputedStyle(element), box = element.getBoundingClientRect();
-    if (style.display === 'none' || style.visibility === 'hidden' || element.matches('input, select, textarea')) return;
+    if (style.display === 'none' || style.visibility === 'hidden') return;
+    if (element.matches('input[type=range]')) {
+      // As high as its weight.
+      const full = { left: box.left + box.width / 2 - 3, top: box.top, width: 6, height: box.height }, high = box.height * Number(element.value);
+      rect(full, body.getPropertyValue('--rule'), 'none');
+      return rect({ ...full, top: box.bottom - high, height: high }, body.getPropertyValue('--accent'), 'none');
+    }
+    if (element.matches('input, select, textarea')) return;
     if (element.tagName === 'svg') {
       const copy = inColours(element);
       copy.setAttribute('x', box.left - from.left);

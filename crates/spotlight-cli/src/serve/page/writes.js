@@ -57,7 +57,7 @@ export function show({ before, after, touched }, model) {
       after.step && step(after),
       state.row !== null && state.row < now.tokens.length && nearest(model, [state.text.replace(/\n/g, ' ')], { options: { beam: state.beam }, force: state.force, edits: state.edits, heads_off: state.off, step: state.row }),
       now.heads && heads(after, now),
-    ] : h('p', {}, 'This model has no attention to look at.'),
+    ] : h('p', {}, now.tokens.length ? 'This model has no attention to look at.' : 'Nothing was written: there is no row to draw.'),
     state.beam > 1 && [h('h2', {}, 'What else was thought of'), h('div', { class: 'wide' }, tree(after))],
   ];
 }
