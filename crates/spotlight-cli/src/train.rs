@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use spotlight::config::{ConfigError, place_of};
 use spotlight::folder::Record;
+use spotlight::model::describe::measure_name;
 use spotlight::model::teach::{Course, Files, Order, Trained};
 use spotlight::model::{Task, folder};
 use spotlight::train::End;
@@ -204,7 +205,7 @@ impl Train {
         let size = std::fs::metadata(out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
         let why = if outcome.end == End::Patience { " (no better since)" } else { "" };
         let mut table = vec![format!("model       {}", out.display())];
-        table.extend(measures.iter().map(|m| format!("dev {:<7} {:.4}", m.name, m.value)));
+        table.extend(measures.iter().map(|m| format!("dev {:<7} {:.4}", measure_name(m.name), m.value)));
         table.push(format!("epochs      {}, best {}{why}", outcome.epochs, outcome.best_epoch));
         table.push(format!("time        {}, {:.0} positions/s", duration(outcome.seconds), outcome.rate));
         table.push(format!("size        {} parameters, {}", grouped(parameters), bytes(size)));

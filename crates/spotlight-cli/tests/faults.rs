@@ -157,7 +157,7 @@ fn measures_pictures_and_facts_of_a_model() {
     }
     assert!(out(&run(&place, &["info", "model"])).contains("decoder.attention"));
     let plot = out(&run(&place, &["plot", "model"]));
-    assert!(plot.contains("exact match") && plot.contains("character error rate"), "{plot}");
+    assert!(plot.contains("accuracy") && plot.contains("CER"), "{plot}");
     let none = place.path("none");
     let blind =
         ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "none", "--set", "model.attention=none", "--set", "train.epochs=1"];

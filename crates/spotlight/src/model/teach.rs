@@ -230,14 +230,21 @@ fn old_rows<M: Model>(config: &M::Config, share: f64, count: usize, note: &mut d
 }
 
 /// The examples that a model has learnt from, if their file is still where it was; else why not.
-pub(super) fn learnt_from<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
+pub(super) fn training_rows<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
     let path = config.files().0;
-    if path.is_empty() || path == "-" || !Path::new(path).exists() {
-        let what = if path.is_empty() || path == "-" { "the training examples are".into() } else { format!("the training file {path} is") };
-        return Err(format!("note: {what} not there, so what remembers them is not compared"));
+    match path {
+        "" | "-" => Err("the training examples are not there".into()),
+        path if !Path::new(path).exists() => Err(format!("the training file {path} is not there")),
+        _ => parts::<M>(config, &mut |_| {}).map(|(train, _)| train).map_err(|error| error.to_string()),
     }
-    let found = parts::<M>(config, &mut |_| {});
-    found.map(|(train, _)| train).map_err(|e| format!("note: what remembers the training examples is not compared: {e}"))
+}
+
+/// The same, for ways that remember them; what is missing is said.
+pub(super) fn learnt_from<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
+    training_rows::<M>(config).map_err(|why| match why.ends_with("not there") {
+        true => format!("note: {why}, so what remembers them is not compared"),
+        false => format!("note: what remembers the training examples is not compared: {why}"),
+    })
 }
 
 /// Says which labels have too few examples to be learnt well.

@@ -228,6 +228,8 @@ impl Run<'_> {
                 watch.measuring();
                 let evaluation = self.evaluate(learner, params, dev, &mut state, schedule)?;
                 watch.evaluated(&evaluation);
+            } else {
+                self.keep_epoch(state.progress.epoch, params)?;
             }
             (state.progress.loss, state.progress.targets) = (0.0, 0);
         }
@@ -337,6 +339,7 @@ impl Run<'_> {
             p.best_measures = by_name(&measures);
             self.keep(params)?;
         }
+        self.keep_epoch(p.epoch, params)?;
         params.flat_mut().copy_from_slice(&own);
         if s.schedule == ScheduleName::Plateau && verdict.telling {
             let (current, best, waited) = p.plateau;

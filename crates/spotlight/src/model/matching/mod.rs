@@ -27,6 +27,7 @@ mod probe;
 mod task;
 #[cfg(test)]
 mod tests;
+mod touched;
 
 use std::path::Path;
 
