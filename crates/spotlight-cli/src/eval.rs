@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use spotlight::model;
+use spotlight::model::seq2seq::align::Links;
 
 use crate::Common;
 use crate::output::{note, print, say};
@@ -20,6 +21,9 @@ pub struct Eval {
     /// One JSON object
     #[arg(long)]
     json: bool,
+    /// Of a model that writes: compare its attention with the links in this file
+    #[arg(long, value_name = "FILE")]
+    alignments: Option<PathBuf>,
     #[command(flatten)]
     answering: tasks::Answering,
 }
@@ -29,6 +33,11 @@ impl Eval {
     pub fn run(&self, common: &Common) -> Result<()> {
         let model = model::open(&self.model)?;
         tasks::check_input(model.task(), &self.file)?;
+        if let Some(links) = &self.alignments {
+            let (model, links) = (tasks::writer(model.as_ref(), "--alignments")?, Links::read(links)?);
+            let report = model.file_alignments(&self.file, &links, &mut |line| note(line))?;
+            return if self.json { say(report.to_json()) } else { print(&report.to_string()) };
+        }
         let scores = model.evaluate(&self.file, &self.answering.options(common, model.task())?, &mut |line| note(line))?;
         if self.json { say(scores.to_json()) } else { print(&scores.to_string()) }
     }

@@ -15,7 +15,7 @@ use crate::output::print;
 use crate::progress::{STOP, Stopped, catch_signals};
 
 /// Options of `train` that ask for cross-validation.
-#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folds {
     /// Cross-validation: train N models, each judged on another Nth of the examples (those of --dev among them)
     #[arg(long, value_name = "N", conflicts_with = "resume")]

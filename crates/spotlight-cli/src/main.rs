@@ -7,6 +7,7 @@
 mod audit;
 mod compare;
 mod demo;
+mod distil;
 mod ensemble;
 mod eval;
 mod folds;
@@ -72,6 +73,8 @@ enum Command {
     Plot(plot::Plot),
     /// Join models to one that answers with the mean of what they say
     Ensemble(ensemble::Ensemble),
+    /// Train one model to say what a model or an ensemble says
+    Distil(distil::Distil),
     /// List every setting of a recipe: name, default, meaning, how it is chosen
     Settings(settings::Settings),
     /// Answer over HTTP, with a page to play on
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         Command::Info(command) => command.run(),
         Command::Plot(command) => command.run(),
         Command::Ensemble(command) => command.run(),
+        Command::Distil(command) => command.run(common),
         Command::Settings(command) => command.run(),
         #[cfg(feature = "serve")]
         Command::Serve(command) => command.run(),

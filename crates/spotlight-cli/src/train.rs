@@ -75,6 +75,29 @@ pub struct Train {
 }
 
 impl Train {
+    /// A training with these settings into a folder.
+    pub fn of(out: &Path, force: bool, quiet: bool) -> Self {
+        Train {
+            recipe: None,
+            task: None,
+            train: None,
+            dev: None,
+            out: Some(out.to_path_buf()),
+            separator: None,
+            columns: None,
+            header: false,
+            changes: Vec::new(),
+            resume: false,
+            from: None,
+            mix: None,
+            force,
+            seeds: None,
+            show: false,
+            quiet,
+            folds: Folds::default(),
+        }
+    }
+
     /// Runs the command.
     pub fn run(&self, common: &Common) -> Result<()> {
         // It is only missing where nothing is written.
@@ -180,7 +203,7 @@ impl Train {
     }
 
     /// Trains, shows how it goes, and prints the table at the end.
-    fn learn(&self, task: Task, recipe: Option<&str>, changes: &[String], out: &Path) -> Result<()> {
+    pub fn learn(&self, task: Task, recipe: Option<&str>, changes: &[String], out: &Path) -> Result<()> {
         let order = Order { recipe, changes, folder: out, force: self.force, resume: self.resume };
         let mut said = Vec::new();
         let mut training = task.begin(&order, &mut |line| {
@@ -247,6 +270,6 @@ fn checkpoint_every() -> Duration {
 }
 
 /// A text as a TOML string.
-fn toml_string(text: &str) -> String {
+pub fn toml_string(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -235,3 +235,63 @@ fn a_classifier_goes_on_with_a_new_label() {
         assert_eq!(labels, ["good", "bad", "strange"], "{form}");
     }
 }
+
+/// Links between words are learnt from a file; the attention is compared with them beside other ways, as a table and as JSON. Resuming with other links is refused.
+#[test]
+fn attention_is_compared_with_links() {
+    let place = Place::new();
+    let words = ["one", "two", "three", "four"];
+    let (mut pairs, mut links) = (String::new(), String::new());
+    for i in 0..60 {
+        let pair: Vec<&str> = (0..2 + i % 3).map(|j| words[(i + j * (1 + i / 7)) % 4]).collect();
+        pairs += &format!("{}\t{}\n", pair.join(" "), pair.iter().rev().map(|w| w.to_uppercase()).collect::<Vec<_>>().join(" "));
+        (0..pair.len()).for_each(|j| links += &format!("{} {} {}\n", i + 1, j + 1, pair.len() - j));
+    }
+    let data = place.write("pairs.tsv", pairs);
+    place.write("links.txt", &links);
+    let units = ["--set", "source.units=words", "--set", "target.units=words", "--set", "model.order=luong", "--set", "train.epochs=12"];
+    train(
+        &place,
+        &data,
+        &[&units[..], &["--set", "alignment.links=links.txt", "--set", "train.batch=60", "--set", "train.rate=0.02"]].concat(),
+    );
+    let output = run(&place, &["eval", "model", "pairs.tsv", "--alignments", "links.txt", "--json"]);
+    assert!(output.status.success(), "{}", err(&output));
+    let report: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!(report["pairs"], 60);
+    let f1 = |way: &str| report["ways"].as_array().unwrap().iter().find(|w| w["way"] == way).unwrap()["f1"].as_f64().unwrap();
+    assert!(f1("attention, forced") > 0.7 && f1("the diagonal") < 0.5 && f1("IBM model 1") > 0.0, "{report}");
+    let table = out(&run(&place, &["eval", "model", "pairs.tsv", "--alignments", "links.txt"]));
+    assert!(table.contains("60 pairs with links") && table.lines().all(|line| line.len() <= 80), "{table}");
+    place.write("bad.txt", "1 2\n");
+    let refused = run(&place, &["eval", "model", "pairs.tsv", "--alignments", "bad.txt"]);
+    assert!(!refused.status.success() && err(&refused).contains("line 1 of bad.txt"), "{}", err(&refused));
+}
+
+/// One model learns what two say, of their own examples and of sources that nobody has answered: these are kept with the answers that they gave.
+#[test]
+fn one_model_learns_what_an_ensemble_says() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 300);
+    let small = ["--set", "model.embedding=8", "--set", "model.hidden=12", "--set", "train.epochs=3", "--set", "train.batch=120"];
+    let made =
+        [&["train", "--task", "seq2seq", "--train", data.to_str().unwrap(), "--out", "two", "--seeds", "2"], &CHARS[..], &small].concat();
+    assert!(run(&place, &made).status.success());
+    let file = place.write("more.txt", "fcab\n\nbe\n");
+    let output = run(&place, &["distil", "two", "--from", file.to_str().unwrap(), "-o", "one", "--beam", "2", "--set", "model.hidden=10"]);
+    assert!(output.status.success(), "{}", err(&output));
+    let rows = std::fs::read_to_string(place.path("one.train.tsv")).unwrap();
+    let answered = feed(&place, &["predict", "two", "--beam", "2"], b"fcab\nbe\n");
+    let expected: Vec<String> =
+        ["fcab", "be"].iter().zip(out(&answered).lines()).filter(|(_, t)| !t.is_empty()).map(|(s, t)| format!("{s}\t{t}")).collect();
+    assert!(!expected.is_empty() && expected.iter().all(|row| rows.lines().any(|line| line == row)), "{expected:?}");
+    // All examples of the teacher are there, but those that it was measured on.
+    let dev = std::fs::read_to_string(place.path("one.dev.tsv")).unwrap();
+    assert_eq!(rows.lines().count() + dev.lines().count(), 300 + expected.len());
+    let config = std::fs::read_to_string(place.path("one/config.toml")).unwrap();
+    assert!(config.contains("hidden = 10") && config.contains("teacher = "), "{config}");
+    let evaluated = run(&place, &["eval", "one", "pairs.tsv"]);
+    assert!(evaluated.status.success() && out(&evaluated).contains("accuracy"), "{}", err(&evaluated));
+    let refused = run(&place, &["distil", "two", "-o", "one"]);
+    assert!(!refused.status.success(), "a model is there already");
+}

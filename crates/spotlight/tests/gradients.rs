@@ -270,3 +270,38 @@ fn losses() {
         check(c, |t| t.ranking(t.param(a), t.param(b), 0.2, 2.0));
     }
 }
+
+/// A mixture of writing and copying: its slopes, and its value beside the plain one made of a softmax, what is copied scattered over a wider table, and the loss of probabilities.
+#[test]
+fn the_likelihood_of_copies() {
+    let (targets, units) = ([2u32, 0, 4], 3);
+    for smoothing in [0.0, 0.2] {
+        let mut c = Check::new("copy likelihood");
+        let (logits, gate) = (c.input(3, units), c.input(3, 1));
+        let parts = |t: &Tape<f64>| -> Result<(Var, Var)> {
+            let write = t.sigmoid(t.param(gate));
+            Ok((write, t.mul(t.sub(t.scalar(1.0), write)?, t.table(3, 1, vec![0.25, 0.0, 1.0])?)?))
+        };
+        let fused = |t: &Tape<f64>| {
+            let (write, copied) = parts(t)?;
+            t.copy_likelihood(t.param(logits), write, copied, &targets, smoothing, 0.7)
+        };
+        let plain = |t: &Tape<f64>| {
+            let (write, copied) = parts(t)?;
+            let written = t.mul(t.row_softmax(t.param(logits)), write)?;
+            // One column for each unit, the unknown ones too: a row is the unit of a query.
+            let wide = t.concat(&[written, t.zeros(3, 2)])?;
+            let mut hits = vec![0.0; 15];
+            targets.iter().enumerate().for_each(|(row, &unit)| hits[row * 5 + unit as usize] = 1.0);
+            let all = t.add(wide, t.mul(t.table(3, 5, hits)?, copied)?)?;
+            let sharp = t.negative_log_likelihood(all, &targets, 0.7 * (1.0 - smoothing))?;
+            let even = t.scale(t.sum_all(t.row_log_softmax(t.param(logits)))?, -0.7 * smoothing / units as f64);
+            t.add(sharp, even)
+        };
+        let tape = Tape::new(&c.params);
+        let [fused_value, plain_value] = [fused(&tape).unwrap(), plain(&tape).unwrap()].map(|x| tape.item(x));
+        assert!((fused_value - plain_value).abs() < 1e-12, "{fused_value} {plain_value}");
+        drop(tape);
+        check(c, fused);
+    }
+}

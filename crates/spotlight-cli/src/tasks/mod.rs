@@ -7,10 +7,12 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
-use spotlight::model::{AnswerOptions, Drawing, Task};
+use spotlight::model::seq2seq::Transducer;
+use spotlight::model::{AnswerOptions, AnyModel, Drawing, Task};
 use spotlight::view::Picture;
 
 use crate::Common;
+use crate::output::WrongUsage;
 
 /// Options of `predict`, `eval` and `look` that say how to answer.
 #[derive(Args, Clone, Debug)]
@@ -58,6 +60,12 @@ impl Drawn {
 /// An error if a task cannot be asked by this file, `-` for standard input.
 pub fn check_input(task: Task, file: &Path) -> Result<()> {
     bags::check_input(task, file)
+}
+
+/// The model as one that writes; an error if an option is given that goes with no other.
+pub fn writer<'m>(model: &'m dyn AnyModel, option: &str) -> Result<&'m Transducer> {
+    let wrong = || WrongUsage(format!("{option} goes with seq2seq models, this one is for {}", model.task().name()));
+    Ok(model.as_any().downcast_ref::<Transducer>().ok_or_else(wrong)?)
 }
 
 /// The names of all tasks, with this between them, and another before the last.

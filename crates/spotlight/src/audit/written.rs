@@ -16,6 +16,7 @@ use super::report::{Alignment, Changed, Report, WrittenReport};
 use super::siblings::stopped;
 use super::{Course, Progress, verdict};
 use crate::attention::{Glance, Intervening};
+use crate::model::seq2seq::copies::decode;
 use crate::model::seq2seq::{Hypothesis, SearchOptions, Transducer};
 use crate::model::{Model, folder::Task};
 use crate::search::{Request, force, search};
@@ -92,14 +93,14 @@ pub fn written(model: &Transducer, pairs: &[Pair], course: &Course, progress: &P
     let examples = model.examples(&some);
     let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
     let greedy = SearchOptions { beam: 1, n_best: 1, sample: None, ..model.search_options() };
-    let text = |h: &Hypothesis| model.vocabularies.target.decode(&h.ids);
+    let text = |(i, h): (usize, &Hypothesis)| decode(&model.vocabularies.target, &h.ids, &examples[i].beyond);
     let right = |text: &str, i: usize| {
         let key = &examples[i].key;
         examples.iter().any(|e| e.key == *key && e.reference == text)
     };
     progress("writing", 0, 5);
     let own: Vec<Hypothesis> = search(&model.writer(), &requests, &greedy)?.into_iter().filter_map(|h| h.into_iter().next()).collect();
-    let own_text: Vec<String> = own.iter().map(text).collect();
+    let own_text: Vec<String> = own.iter().enumerate().map(text).collect();
     let own_right: Vec<f64> = own_text.iter().enumerate().map(|(i, t)| f64::from(u8::from(right(t, i)))).collect();
     let share = |x: &[f64]| mean_of(x.iter().copied()).unwrap_or(0.0);
     let mut changed = vec![Changed { weights: "as they are", accuracy: share(&own_right), same: 1.0 }];
@@ -107,7 +108,7 @@ pub fn written(model: &Transducer, pairs: &[Pair], course: &Course, progress: &P
     for (done, (name, change)) in changes(course.seed).iter().enumerate() {
         progress("writing", done + 1, 5);
         let found = search(&model.writer().intervening(change), &requests, &greedy)?;
-        let texts: Vec<String> = found.iter().map(|h| h.first().map_or_else(String::new, text)).collect();
+        let texts: Vec<String> = found.iter().enumerate().map(|(i, h)| h.first().map_or_else(String::new, |h| text((i, h)))).collect();
         let now: Vec<f64> = texts.iter().enumerate().map(|(i, t)| f64::from(u8::from(right(t, i)))).collect();
         let same: Vec<f64> = texts.iter().zip(&own_text).map(|(a, b)| f64::from(u8::from(a == b))).collect();
         if lost.is_none() {

@@ -98,6 +98,8 @@ pub struct DecoderConfig {
     pub input_feeding: bool,
     /// What is done with the sum of all weights so far.
     pub coverage: Coverage,
+    /// Whether somebody learns from the weights themselves, not only from the contexts. The fused decoder's have no gradient, so nothing is fused then.
+    pub learnt_weights: bool,
 }
 
 impl DecoderConfig {
@@ -114,6 +116,7 @@ impl DecoderConfig {
             attention: Some(AttentionConfig::default()),
             input_feeding: false,
             coverage: Coverage::Off,
+            learnt_weights: false,
         }
     }
 
@@ -140,7 +143,7 @@ impl DecoderConfig {
     }
 
     /// Features of a context.
-    pub(super) fn context(&self) -> usize {
+    pub fn context(&self) -> usize {
         self.attention.map_or(0, |attention| attention.projected_values(self.memory).unwrap_or(self.memory))
     }
 }
@@ -372,6 +375,7 @@ impl RecurrentDecoder {
         let plain = config.order == Order::Bahdanau
             && config.layers == 1
             && config.coverage == Coverage::Off
+            && !config.learnt_weights
             && attention.normaliser.config().is_fused()
             && memory.is_plain();
         let [score] = &attention.scores[..] else { return None };

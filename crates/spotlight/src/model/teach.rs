@@ -230,7 +230,7 @@ fn old_rows<M: Model>(config: &M::Config, share: f64, count: usize, note: &mut d
 }
 
 /// The examples that a model has learnt from, if their file is still where it was; else why not.
-pub(super) fn training_rows<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
+pub(crate) fn training_rows<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
     let path = config.files().0;
     match path {
         "" | "-" => Err("the training examples are not there".into()),

@@ -53,6 +53,8 @@ fn answers_as_json_to_the_byte() {
         attention: vec![vec![0.75, 0.25]],
         heads,
         end: None,
+        gates: vec![],
+        copied: vec![],
     };
     let text = |heads| AnswerText {
         text: "é".into(),

@@ -93,7 +93,7 @@ pub(super) fn search_batch(
                 let total = before.log_prob + log_prob as f64;
                 let link = match unit {
                     END => before.link,
-                    _ => Some(tree.add(before.link, unit, log_prob, &step, weights[row].clone())),
+                    _ => Some(tree.add(before.link, (row, unit), log_prob, &step, weights[row].clone())),
                 };
                 let fate = if unit == END {
                     Fate::Ended

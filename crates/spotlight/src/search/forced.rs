@@ -45,11 +45,13 @@ fn force_batch(writer: &dyn Writer, pairs: &[(&[u32], &[u32])]) -> Result<Vec<Hy
             let weights = at..at + source.len() * step.heads;
             at = weights.end;
             let unit = target.get(written).copied().unwrap_or(END);
-            let log_prob = step.log_probs[row * step.units + unit as usize];
+            // What can only be copied, but not from these sources, cannot be written at all.
+            let known = (unit as usize) < step.units;
+            let log_prob = if known { step.log_probs[row * step.units + unit as usize] } else { f32::NEG_INFINITY };
             let total = total + log_prob as f64;
             match unit {
                 END => done[item] = Hypothesis { end: Some(Ended::of(log_prob, &step, weights)), ..tree.hypothesis(before, total) },
-                _ => going.push((item, row, Some(tree.add(before, unit, log_prob, &step, weights)), total)),
+                _ => going.push((item, row, Some(tree.add(before, (row, unit), log_prob, &step, weights)), total)),
             }
         }
         live = going;

@@ -19,6 +19,10 @@ pub struct Hypothesis {
     pub heads: Vec<Vec<Vec<f32>>>,
     /// The step at which it ended; none if it was cut off at the greatest length.
     pub end: Option<Ended>,
+    /// For each unit the probability that something was written and not copied. Empty if the model cannot copy.
+    pub gates: Vec<f32>,
+    /// For each unit the share of its own probability that came by copying. Empty likewise.
+    pub copied: Vec<f32>,
 }
 
 /// The step at which an answer ended.
@@ -54,6 +58,8 @@ impl Hypothesis {
             attention: Vec::new(),
             heads: Vec::new(),
             end: None,
+            gates: Vec::new(),
+            copied: Vec::new(),
         }
     }
 
@@ -90,6 +96,8 @@ struct Link {
     unit: u32,
     log_prob: f32,
     weights: Vec<f32>,
+    /// The gate, and the share that was copied.
+    copied: Option<(f32, f32)>,
 }
 
 /// All units that were written by hypotheses that are alive, have ended, or were given up.
@@ -104,13 +112,17 @@ impl Tree {
     pub(super) fn add(
         &mut self,
         before: Option<usize>,
-        unit: u32,
+        (row, unit): (usize, u32),
         log_prob: f32,
         step: &Stepped,
         weights: std::ops::Range<usize>,
     ) -> usize {
         self.heads = step.heads;
-        self.links.push(Link { before, unit, log_prob, weights: step.weights.get(weights).unwrap_or_default().to_vec() });
+        let copied = step.copied.as_ref().map(|copied| {
+            let mass = copied.masses.get(row * step.units + unit as usize).copied().unwrap_or(0.0);
+            (copied.gates[row], (mass / log_prob.exp().max(f32::MIN_POSITIVE)).min(1.0))
+        });
+        self.links.push(Link { before, unit, log_prob, weights: step.weights.get(weights).unwrap_or_default().to_vec(), copied });
         self.links.len() - 1
     }
 
@@ -128,6 +140,8 @@ impl Tree {
             hypothesis.ids.push(link.unit);
             hypothesis.probabilities.push(link.log_prob.exp());
             hypothesis.look(&link.weights, self.heads);
+            hypothesis.gates.extend(link.copied.map(|(gate, _)| gate));
+            hypothesis.copied.extend(link.copied.map(|(_, share)| share));
         }
         hypothesis
     }

@@ -51,7 +51,7 @@ pub trait Session {
 /// What a step says of each hypothesis.
 #[derive(Clone, Debug)]
 pub struct Stepped {
-    /// Units of the vocabulary.
+    /// Units that can be written: those of the vocabulary, and behind them those that can only be copied.
     pub units: usize,
     /// The logarithm of the probability of every unit, row after row.
     pub log_probs: Vec<f32>,
@@ -59,6 +59,17 @@ pub struct Stepped {
     pub weights: Vec<f32>,
     /// Heads.
     pub heads: usize,
+    /// What was copied, if the model can copy.
+    pub copied: Option<Copied>,
+}
+
+/// What a step that can copy says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Copied {
+    /// For each row the probability that a unit is written, not copied.
+    pub gates: Vec<f32>,
+    /// For each row and unit the part of its probability that comes by copying.
+    pub masses: Vec<f32>,
 }
 
 /// One thing to answer.

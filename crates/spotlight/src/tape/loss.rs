@@ -156,6 +156,67 @@ impl<'p, T: Float> Tape<'p, T> {
         }))
     }
 
+    /// The negative log-likelihood of a mixture of writing and copying: the sum over the rows of `-ln p`, times `scale`, with
+    ///
+    /// ```text
+    /// p = write · softmax(logits)[target] + copied
+    /// ```
+    ///
+    /// `write` and `copied` have one column. A target behind the columns of `logits` can only be copied. With `smoothing` a share of each target is spread evenly over the softmax, as by
+    /// [`Tape::cross_entropy`]. A probability below 1e-12 counts as that much.
+    pub fn copy_likelihood(&self, logits: Var, write: Var, copied: Var, targets: &[u32], smoothing: f64, scale: f64) -> Result<Var> {
+        let (rows, units) = self.shape(logits);
+        let op = "copy_likelihood";
+        if targets.len() != rows {
+            return Err(Error::Shape { op, expected: format!("{} rows, one per target", targets.len()), got: (rows, units) });
+        }
+        for x in [write, copied] {
+            self.expect_shape(op, x, (rows, 1))?;
+        }
+        let mut softmax = self.copy_of(logits);
+        let (share, even) = (1.0 - smoothing, smoothing / units.max(1) as f64);
+        let mut total = 0.0;
+        let mut likelihood = Vec::with_capacity(rows);
+        {
+            let (write, copied) = (self.value(write), self.value(copied));
+            for (row, (p, &target)) in softmax.chunks_exact_mut(units.max(1)).zip(targets).enumerate() {
+                loss::log_softmax(p);
+                if smoothing > 0.0 {
+                    total -= even * p.iter().map(|l| l.to_f64()).sum::<f64>();
+                }
+                p.iter_mut().for_each(|l| *l = l.exp());
+                let written = p.get(target as usize).map_or(T::ZERO, |&p| write[row] * p);
+                likelihood.push(held_possible(written + copied[row]));
+                total -= share * likelihood[row].ln().to_f64();
+            }
+        }
+        let targets = targets.to_vec();
+        let (scale, share, even, smoothing) = (T::from_f64(scale), T::from_f64(share), T::from_f64(even), T::from_f64(smoothing));
+        Ok(self.push(vec![T::from_f64(total) * scale], 1, 1, None, &[logits, write, copied], |_| {
+            Box::new(move |back, dy| {
+                let scale = dy[0] * scale;
+                let writes = back.values.get(write).to_vec();
+                let (mut d_write, mut d_copied) = (T::zeros(rows), T::zeros(rows));
+                for (row, (p, &target)) in softmax.chunks_exact_mut(units.max(1)).zip(&targets).enumerate() {
+                    // dL/dp, and what the softmax at the target takes of it.
+                    let slope = -scale * share / likelihood[row];
+                    d_copied[row] = slope;
+                    let at_target = p.get(target as usize).map(|&p| (p, slope * writes[row] * p));
+                    let pull = at_target.map_or(T::ZERO, |(_, pull)| pull);
+                    p.iter_mut().for_each(|p| *p = scale * (smoothing * *p - even) - pull * *p);
+                    if let Some((probability, pull)) = at_target {
+                        d_write[row] = slope * probability;
+                        p[target as usize] += pull;
+                    }
+                }
+                back.grads.add(logits, &softmax);
+                back.grads.add(write, &d_write);
+                back.grads.add(copied, &d_copied);
+                back.grads.recycle(softmax);
+            })
+        }))
+    }
+
     /// Binary cross-entropy of logits (one column): the sum of `-(t ln σ(x) + (1 - t) ln(1 - σ(x)))`, times `scale`.
     pub fn binary_cross_entropy(&self, logits: Var, targets: &[T], scale: f64) -> Result<Var> {
         self.expect_shape("binary_cross_entropy", logits, (targets.len(), 1))?;

@@ -41,7 +41,15 @@ pub struct AnswerText {
     pub inside: Option<Inside>,
 }
 
+/// What marks a unit in a picture that was copied from the source.
+pub const COPIED: &str = " =";
+
 impl AnswerText {
+    /// For each unit whether most of its probability came by copying; empty if the model cannot copy.
+    pub fn copied(&self) -> Vec<bool> {
+        self.hypothesis.copied.iter().map(|&share| share > 0.5).collect()
+    }
+
     /// Heads by units by source units; without heads of their own, the weights are the one head.
     fn heads(&self) -> Vec<Vec<Vec<f32>>> {
         match &self.hypothesis.heads[..] {
@@ -79,7 +87,16 @@ impl Answer {
                 end: h.end(drawing),
                 ..Matrix::default()
             };
-            if drawing.words { matrix.merge_subwords(&groups(&self.source_words), &groups(&h.words)) } else { matrix }
+            let rows = groups(&h.words);
+            let mut matrix = if drawing.words { matrix.merge_subwords(&groups(&self.source_words), &rows) } else { matrix };
+            let copied = h.copied();
+            for (row, label) in matrix.output.iter_mut().enumerate() {
+                let pieces = if drawing.words { rows.get(row).cloned().unwrap_or_default() } else { row..row + 1 };
+                if copied.get(pieces).is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(|copied| *copied)) {
+                    label.push_str(COPIED);
+                }
+            }
+            matrix
         };
         self.hypotheses.iter().map(one).collect()
     }
@@ -133,11 +150,15 @@ impl Serialize for AnswerText {
             attention: &'a [Vec<f32>],
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             heads: &'a [Vec<Vec<f32>>],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            gates: &'a [f32],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            copied: &'a [f32],
         }
-        let Hypothesis { log_prob, score, probabilities, attention, heads, .. } = &self.hypothesis;
+        let Hypothesis { log_prob, score, probabilities, attention, heads, gates, copied, .. } = &self.hypothesis;
         let AnswerText { text, tokens, confidence, share, .. } = self;
         let (confidence, share) = (*confidence, *share);
-        Object { text, tokens, probabilities, log_prob: *log_prob, score: *score, confidence, share, attention, heads }
+        Object { text, tokens, probabilities, log_prob: *log_prob, score: *score, confidence, share, attention, heads, gates, copied }
             .serialize(serializer)
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::attention::{Asker, Place, ScoreKind};
+use super::hard::Hard;
+use crate::attention::{Asker, Place, ScoreKind, SoftmaxKind};
 use crate::config::ConfigError;
 use crate::decoder::{Coverage, DecoderConfig, Order};
 use crate::encoder::EncoderConfig;
@@ -37,8 +38,32 @@ pub struct Config {
     pub transformer: TransformerSection,
     /// `[train]`
     pub train: TrainSettings,
+    /// `[alignment]`: links between words that the attention learns from.
+    pub alignment: Alignment,
+    /// `[distil]`: learning what another model says.
+    pub distil: Distil,
     /// `[search]`
     pub search: Search,
+}
+
+/// `[distil]` of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distil {
+    /// The folder of a model or an ensemble whose probabilities are learnt; its units become the model's. Empty for none. `spotlight distil` sets it.
+    pub teacher: String,
+    /// Share of the loss that comes from what the teacher says; the rest from the targets.
+    pub weight: f64,
+}
+
+/// `[alignment]` of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Alignment {
+    /// A file of links between the words of the training pairs; or `ibm`, for links that are made from the pairs themselves. Empty for none.
+    pub links: String,
+    /// Weight of the links in the loss.
+    pub weight: f64,
+    /// Whether the step after a unit learns its links, which has read it, instead of the step that writes it. For Luong's order and Transformers.
+    pub after: bool,
 }
 
 /// `[data]` of a recipe.
@@ -90,6 +115,11 @@ pub struct Model {
     pub tied: bool,
     /// Share of the target's units that the model replaces by its own guess while learning.
     pub scheduled_sampling: f64,
+    /// Whether units of the source can be copied where the attention looks, known to the target's vocabulary or not.
+    pub copy: bool,
+    /// `off`; or hard monotonic attention trained exactly: `zeroth`, where a step goes on depends on the state, or `first`, on the length of the move, too. For one head; the score is
+    /// always `general`, and there is no smoothing.
+    pub hard: Hard,
 }
 
 /// `[search]` of a recipe: the defaults of `predict`.
@@ -199,10 +229,14 @@ impl Default for Config {
                 coverage_weight: 1.0,
                 tied: false,
                 scheduled_sampling: 0.0,
+                copy: false,
+                hard: Hard::Off,
             },
             attention: AttentionSection::new(ScoreKind::Additive),
             transformer: TransformerSection::default(),
             train: TrainSettings { metric: "accuracy".into(), ..TrainSettings::default() },
+            alignment: Alignment { links: String::new(), weight: 1.0, after: false },
+            distil: Distil { teacher: String::new(), weight: 0.8 },
             search: Search { beam: 1, length_penalty: 0.6, coverage_penalty: 0.0, max_ratio: 0.0 },
         }
     }
@@ -248,12 +282,63 @@ impl Config {
         } else {
             self.transformer.check_unused("a Transformer: set model.architecture")?;
         }
+        need(!m.copy || m.scheduled_sampling == 0.0, "model.copy", "does not go with scheduled_sampling: its guesses do not copy")?;
+        if m.hard != Hard::Off {
+            self.check_hard()?;
+        }
+        self.check_alignment()?;
+        let d = &self.distil;
+        need((0.0..=1.0).contains(&d.weight), "distil.weight", format!("must be from 0 to 1, is {}", d.weight))?;
+        need(d.teacher.is_empty() || !m.copy, "distil.teacher", "does not go with model.copy: a teacher speaks of its vocabulary")?;
+        need(d.teacher.is_empty() || self.train.mix == 0.0, "distil.teacher", "does not go with train.mix")?;
         if writes {
             self.check_unused()?
         } else {
             self.check_recurrent()?
         }
         need(self.search.beam >= 1, "search.beam", format!("must be at least 1, is {}", self.search.beam))
+    }
+
+    /// The first setting of links that cannot be used, if any.
+    fn check_alignment(&self) -> Result<(), ConfigError> {
+        let (a, m) = (&self.alignment, &self.model);
+        let looks = m.architecture.writes_by_attention() || self.attention.score.is_some();
+        need(a.weight >= 0.0 && a.weight.is_finite(), "alignment.weight", format!("must not be below 0, is {}", a.weight))?;
+        if self.learns_links() {
+            need(looks, "alignment.links", "needs attention")?;
+            need(self.train.mix == 0.0, "alignment.links", "does not go with train.mix: old pairs have no links")?;
+            let read = m.architecture.writes_by_attention() || m.order == Order::Luong;
+            need(
+                !a.after || read,
+                "alignment.after",
+                "goes with order = \"luong\": in Bahdanau's order the step after has not read the unit when it looks",
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Of hard attention: the first setting that it cannot be used with, if any.
+    fn check_hard(&self) -> Result<(), ConfigError> {
+        let (m, a) = (&self.model, &self.attention);
+        let goes = [
+            (!m.architecture.writes_by_attention(), "a recurrent decoder"),
+            (
+                a.score.is_some() && a.heads == 1 && a.softmax == SoftmaxKind::Softmax,
+                "attention of one head with attention.softmax = \"softmax\"",
+            ),
+            (
+                m.coverage == Coverage::Off && !m.input_feeding && !m.copy,
+                "no coverage, input_feeding or copy: what it looked at is not known",
+            ),
+            (m.scheduled_sampling == 0.0 && !self.learns_links(), "no scheduled_sampling or alignment.links"),
+            (self.distil.teacher.is_empty(), "no distil.teacher"),
+        ];
+        goes.iter().try_for_each(|(goes, with)| need(*goes, "model.hard", format!("goes with {with}")))
+    }
+
+    /// Whether the attention learns from links.
+    pub fn learns_links(&self) -> bool {
+        !self.alignment.links.is_empty() && self.alignment.weight > 0.0
     }
 
     /// Features of what the encoder gives.
@@ -275,6 +360,7 @@ impl Config {
         )?;
         need(!m.input_feeding || attends, "model.input_feeding", "needs attention")?;
         need(m.start == Start::State || attends, "model.start", "zeros needs attention: the decoder would know nothing of the source")?;
+        need(!m.copy || attends, "model.copy", "needs attention: what it looks at is what it copies")?;
         need(m.coverage == Coverage::Off || (attends && self.attention.heads == 1), "model.coverage", "needs attention of one head")
     }
 
@@ -363,9 +449,10 @@ impl Config {
             layers: m.decoder_layers,
             dropout: m.dropout,
             order: m.order,
-            attention: self.attention.config(),
+            attention: self.attention.config().filter(|_| m.hard == Hard::Off),
             input_feeding: m.input_feeding,
             coverage: m.coverage,
+            learnt_weights: m.copy || self.learns_links(),
             ..DecoderConfig::new(m.cell.into(), m.embedding, m.hidden, self.memory())
         }
     }

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
+use super::align::{Gold, Link};
 use super::config::Config;
+use super::copies::{self, Copies};
+use super::distil::Said;
 use crate::Result;
 use crate::text::vocab::END;
 use crate::text::{FeaturePlace, Features, Pair, Tokenizer, Unit, UnitKind};
@@ -14,6 +17,12 @@ pub struct Example {
     pub source: Vec<u32>,
     /// Target units and the end; never empty.
     pub target: Vec<u32>,
+    /// Units of the source that can be copied and that the target does not know, in the order of their temporary numbers.
+    pub beyond: Vec<String>,
+    /// Links to be learnt: a unit of the target and one of the source.
+    pub links: Vec<(usize, usize)>,
+    /// What a teacher says at each unit of the target; empty without one.
+    pub said: Said,
     /// What the answer is asked for, as text: examples with the same one share their references.
     pub key: String,
     /// The target as text.
@@ -31,6 +40,8 @@ pub struct Vocabularies {
     pub target: Tokenizer,
     /// Of the third column.
     pub features: Option<Features>,
+    /// What units of the source can be copied, if the model copies.
+    pub copies: Option<Copies>,
 }
 
 const SOURCE: &str = "source";
@@ -44,7 +55,12 @@ impl Vocabularies {
         let target = Tokenizer::train(&config.target.settings(), pairs.iter().map(|p| p.target.as_str()))?;
         let columns = pairs.iter().filter_map(|p| p.features.as_deref());
         let features = config.data.features.then(|| Features::new(columns, source.len(), FeaturePlace::Append));
-        Ok(Vocabularies { source, target, features })
+        Ok(Self::joined(source, target, features, config.model.copy))
+    }
+
+    fn joined(source: Tokenizer, target: Tokenizer, features: Option<Features>, copy: bool) -> Self {
+        let copies = copy.then(|| Copies::new(&source, features.as_ref().map_or(0, Features::len), &target));
+        Vocabularies { source, target, features, copies }
     }
 
     /// These units, and behind them those of new pairs.
@@ -53,7 +69,18 @@ impl Vocabularies {
         let target = self.target.grown(&config.target.settings(), pairs.iter().map(|p| p.target.as_str()))?;
         let columns = pairs.iter().filter_map(|p| p.features.as_deref());
         let features = self.features.as_ref().map(|known| known.grown(columns, source.len()));
-        Ok(Vocabularies { source, target, features })
+        Ok(Self::joined(source, target, features, self.copies.is_some()))
+    }
+
+    /// Links between words as links between units: of the target, of the source.
+    pub(super) fn unit_links(&self, pair: &Pair, links: &Gold) -> Vec<(usize, usize)> {
+        let (source, target) = (self.source.word_of(&self.source.ids(&pair.source)), self.target.word_of(&self.target.ids(&pair.target)));
+        let units = |words: &[usize], word: usize| (0..words.len()).filter(|&i| words[i] == word).collect::<Vec<_>>();
+        let of_link = |&(s, t): &Link| {
+            let sources = units(&source, s);
+            units(&target, t).into_iter().flat_map(move |t| sources.clone().into_iter().map(move |s| (t, s))).collect::<Vec<_>>()
+        };
+        links.sure.iter().flat_map(of_link).collect()
     }
 
     /// Whether both have the same units under the same numbers.
@@ -76,7 +103,10 @@ impl Vocabularies {
 
     /// The units of a source, features joined to it.
     pub fn source_units(&self, text: &str, features: Option<&str>) -> Vec<Unit> {
-        let units = self.source.encode(text);
+        let mut units = self.source.encode(text);
+        if let Some(copies) = &self.copies {
+            copies.number(&mut units);
+        }
         match (&self.features, features) {
             (Some(known), Some(column)) => known.join(units, column),
             _ => units,
@@ -88,6 +118,22 @@ impl Vocabularies {
         self.features.as_ref().zip(features).map_or(0, |(known, column)| known.encode(column).len())
     }
 
+    /// Units of a source that can be copied and that the target does not know, in the order of their temporary numbers.
+    pub fn beyond(&self, source: &[Unit]) -> Vec<String> {
+        self.copies.as_ref().map_or_else(Vec::new, |copies| copies.beyond(source))
+    }
+
+    /// The units of a target text, those that can only be copied among them.
+    pub fn target_ids(&self, text: &str, beyond: &[String]) -> Vec<u32> {
+        copies::target_ids(&self.target, text, beyond)
+    }
+
+    /// What a unit of an answer looks like.
+    pub(super) fn target_text(&self, id: u32, beyond: &[String]) -> String {
+        let known = self.target.text(id).or_else(|| copies::beyond_text(&self.target, id, beyond));
+        known.map_or_else(|| self.target.display(id), str::to_string)
+    }
+
     /// What a source unit looks like.
     pub fn display_source(&self, unit: &Unit) -> String {
         let feature = self.features.as_ref().and_then(|f| f.display(unit.id));
@@ -96,14 +142,25 @@ impl Vocabularies {
 
     /// A pair as numbers. With `alternatives` it shares its references with the pairs of the same source.
     pub fn example(&self, pair: &Pair, alternatives: bool) -> Example {
-        let source = self.source_units(&pair.source, pair.features.as_deref()).iter().map(|u| u.id).collect();
-        let mut target = self.target.ids(&pair.target);
+        let units = self.source_units(&pair.source, pair.features.as_deref());
+        let source = units.iter().map(|u| u.id).collect();
+        let beyond = self.beyond(&units);
+        let mut target = self.target_ids(&pair.target, &beyond);
         target.push(END);
         let mut key = format!("{}\t{}", pair.source, pair.features.as_deref().unwrap_or_default());
         if !alternatives {
             key += &format!("\t{}", pair.line);
         }
-        Example { source, target, key, reference: self.reference(&pair.target), line: pair.line }
+        Example {
+            source,
+            target,
+            beyond,
+            links: Vec::new(),
+            said: Said::new(),
+            key,
+            reference: self.reference(&pair.target),
+            line: pair.line,
+        }
     }
 
     /// The target as an answer can look: characters as they are, words and subwords with single spaces between them.
@@ -132,6 +189,6 @@ impl Vocabularies {
             true => Some(Features::load(folder.join(FEATURES), source.len(), FeaturePlace::Append)?),
             false => None,
         };
-        Ok(Vocabularies { source, target, features })
+        Ok(Self::joined(source, target, features, config.model.copy))
     }
 }

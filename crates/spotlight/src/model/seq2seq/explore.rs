@@ -25,8 +25,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use spotlight_kernels::loss::log_softmax;
 
+use super::hard::Hard;
+use super::net::Spoken;
 use super::{Answer, Hypothesis, NetWriter, Transducer};
 use crate::attention::{Glance, Intervening, Memory, Question};
 use crate::axis::Axis;
@@ -154,7 +155,8 @@ impl Transducer {
         alone(&self.peers)?;
         let units = self.vocabularies.source_units(source.0, source.1);
         let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
-        let prefix = explore.force.iter().map(|token| self.target_unit(token)).collect::<Result<Vec<u32>>>()?;
+        let beyond = &self.vocabularies.beyond(&units)[..];
+        let prefix = explore.force.iter().map(|token| self.target_unit(token, beyond)).collect::<Result<Vec<u32>>>()?;
         let changed = self.changed(explore, &units)?;
         let unheard = self.unheard(&explore.heads_off)?;
         let own = NetWriter { params: unheard.as_ref().unwrap_or(&self.params), ..self.writer() };
@@ -169,22 +171,22 @@ impl Transducer {
         let written = found.first().map(|h| h.ids.clone()).unwrap_or_default();
         let target = match &explore.target {
             Some(text) => {
-                let target = self.vocabularies.target.ids(text);
+                let target = self.vocabularies.target_ids(text, beyond);
                 let scored = force(&writer, &[(&ids, &target)])?;
-                let tokens = target.iter().map(|&id| self.token(id)).collect();
+                let tokens = target.iter().map(|&id| self.vocabularies.target_text(id, beyond)).collect();
                 scored.into_iter().next().map(|h| TargetScore { tokens, probabilities: h.probabilities, log_prob: h.log_prob })
             }
             None => None,
         };
         let step = match explore.step.filter(|&step| step <= written.len() && !ids.is_empty()) {
-            Some(step) => self.step_numbers(&ids, &written, step, changed.as_ref())?,
+            Some(step) => self.step_numbers(&ids, beyond, &written, step, changed.as_ref())?,
             None => None,
         };
         let context = match explore.step.filter(|&at| explore.nearest > 0 && at <= written.len() && !ids.is_empty()) {
             Some(at) => self.context_at(&ids, &written, at, step.as_ref())?,
             None => None,
         };
-        let thoughts = if explore.alternatives > 0 { trace.thoughts.iter().map(|t| self.thought(t)).collect() } else { Vec::new() };
+        let thoughts = if explore.alternatives > 0 { trace.thoughts.iter().map(|t| self.thought(t, beyond)).collect() } else { Vec::new() };
         Ok(Explored { answer: self.in_words(source, &units, found, copy_unknown), thoughts, step, target, nearest: Vec::new(), context })
     }
 
@@ -194,23 +196,22 @@ impl Transducer {
         self.explore((&asked.source, asked.features.as_deref()), explore, &self.search_as(options), options.copy_unknown)
     }
 
-    /// A unit of the answer as it is shown.
+    /// A unit of the vocabulary as it is shown.
     pub(super) fn token(&self, id: u32) -> String {
-        let target = &self.vocabularies.target;
-        target.text(id).map_or_else(|| target.display(id), str::to_string)
+        self.vocabularies.target_text(id, &[])
     }
 
-    fn target_unit(&self, token: &str) -> Result<u32> {
-        let target = &self.vocabularies.target;
-        let found = (0..target.len() as u32).find(|&id| id != START && id != END && self.token(id) == token);
+    fn target_unit(&self, token: &str, beyond: &[String]) -> Result<u32> {
+        let known = (self.vocabularies.target.len() + beyond.len()) as u32;
+        let found = (0..known).find(|&id| id != START && id != END && self.vocabularies.target_text(id, beyond) == token);
         let unknown =
             || Error::Value { what: "a unit to force".into(), got: format!("{token:?}"), expected: "a unit of the model's target".into() };
         found.ok_or_else(unknown)
     }
 
-    fn thought(&self, thought: &Thought) -> ThoughtText {
+    fn thought(&self, thought: &Thought, beyond: &[String]) -> ThoughtText {
         let Thought { before, unit, log_prob, total, fate, score } = *thought;
-        ThoughtText { before, token: (unit != END).then(|| self.token(unit)), log_prob, total, fate, score }
+        ThoughtText { before, token: (unit != END).then(|| self.vocabularies.target_text(unit, beyond)), log_prob, total, fate, score }
     }
 
     /// Who puts the weights in; none if none are to be put in.
@@ -226,6 +227,9 @@ impl Transducer {
             }
             return refuse("the attention to change".into(), "that of a Transformer".into(), "that of a recurrent decoder".into());
         };
+        if self.config.model.hard != Hard::Off {
+            return refuse("the attention to change".into(), "hard, a sum over all ways to walk".into(), "soft attention".into());
+        }
         let heads = decoder.decoder.attention.as_ref().map_or(0, |attention| attention.scores.len());
         let asked = explore.edits.iter().filter_map(|edit| edit.head).chain(explore.heads_off.iter().copied());
         if let Some(head) = asked.filter(|&head| head >= heads).max() {
@@ -275,12 +279,21 @@ impl Transducer {
     }
 
     /// Runs to a step of an answer and keeps what is computed there. None for a decoder whose steps are not recurrent, or that does not look.
-    fn step_numbers(&self, source: &[u32], written: &[u32], step: usize, changed: Option<&Intervening>) -> Result<Option<StepNumbers>> {
+    fn step_numbers(
+        &self,
+        source: &[u32],
+        beyond: &[String],
+        written: &[u32],
+        step: usize,
+        changed: Option<&Intervening>,
+    ) -> Result<Option<StepNumbers>> {
         let AnyDecoder::Recurrent(bridged) = self.net.decoder() else { return Ok(None) };
         let decoder = &bridged.decoder;
         let (Some(attention), Some(score)) = (&decoder.attention, self.config.score()) else { return Ok(None) };
         let tape = Tape::new(&self.params);
-        let begun = self.net.encode(&tape, source, &Axis::new([source.len()]))?;
+        let axis = Axis::new([source.len()]);
+        let begun = self.net.encode(&tape, source, &axis)?;
+        let places = self.net.places(source, &axis);
         let free = begun.memories.clone();
         let put_in = |memory: Memory| match changed {
             Some(changed) => memory.intervened(changed.0.clone()),
@@ -292,7 +305,7 @@ impl Transducer {
             before = self.net.decoder().step(&tape, self.net.embed_targets(&tape, &[unit])?, &before, &memories, &[0], true)?.state;
             unit = next;
         }
-        let stepped = self.net.decoder().step(&tape, self.net.embed_targets(&tape, &[unit])?, &before, &memories, &[0], true)?;
+        let Spoken { stepped, log_probs, .. } = self.net.step(&tape, &[unit], &before, &memories, &[0], places.as_ref(), true)?;
         let top_layer = decoder.config.layers - 1;
         let (old, new) = (before.tables[top_layer], stepped.state.tables[top_layer]);
         let query = if decoder.config.order == Order::Bahdanau { old } else { new };
@@ -307,11 +320,9 @@ impl Transducer {
             scores = by_head(tape.to_vec(attended.scores));
             softmax = by_head(tape.to_vec(attended.weights));
         }
-        let mut log_probs = tape.to_vec(self.net.logits(&tape, stepped.readout)?);
-        log_softmax(&mut log_probs);
         let mut best: Vec<u32> = (0..log_probs.len() as u32).filter(|&unit| unit != START).collect();
         best.sort_by(|&a, &b| log_probs[b as usize].total_cmp(&log_probs[a as usize]));
-        let named = |&unit: &u32| ((unit != END).then(|| self.token(unit)), log_probs[unit as usize].exp());
+        let named = |&unit: &u32| ((unit != END).then(|| self.vocabularies.target_text(unit, beyond)), log_probs[unit as usize].exp());
         Ok(Some(StepNumbers {
             step,
             score: score.name(),

@@ -8,14 +8,16 @@ use rayon::prelude::*;
 use spotlight_kernels::Float;
 
 use super::config::Config;
+use super::copies;
 use super::data::Example;
 use super::net::{Batch, Net};
 use super::write::NetWriter;
+use super::{align, distil};
 use crate::decoder::Coverage;
 use crate::metrics::{self, Segments, Unit};
 use crate::model::Calibration;
 use crate::params::Params;
-use crate::search::{Request, SearchOptions, search};
+use crate::search::{Hypothesis, Request, SearchOptions, search};
 use crate::tape::{Tape, Var};
 use crate::text::batch::{Lengths, by_length};
 use crate::text::{Tokenizer, UnitKind};
@@ -33,6 +35,10 @@ pub struct Seq2SeqLearner {
     smoothing: f64,
     coverage: f64,
     sampling: f64,
+    /// Weight of the links, and how many steps after a unit its links are learnt.
+    links: (f64, usize),
+    /// Share of the loss that is what a teacher says.
+    taught: f64,
     search: SearchOptions,
 }
 
@@ -46,6 +52,8 @@ impl Seq2SeqLearner {
             smoothing: config.train.smoothing,
             coverage: if penalty { config.model.coverage_weight } else { 0.0 },
             sampling: config.model.scheduled_sampling,
+            taught: config.distil.weight,
+            links: (config.alignment.weight, usize::from(config.alignment.after)),
             // Greedy while learning: it is measured after every epoch.
             search: SearchOptions { beam: 1, ..SearchOptions::from(&config.search) },
         }
@@ -78,13 +86,27 @@ impl Seq2SeqLearner {
         let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
         let found =
             search(&NetWriter { look: self.search.coverage_penalty > 0.0, ..NetWriter::new(&self.net, params) }, &requests, &self.search)?;
-        Ok(found.iter().map(|h| h.first().map(|h| (self.target.decode(&h.ids), h.log_prob)).unwrap_or_default()).collect())
+        let text = |(h, e): (&Vec<Hypothesis>, &Example)| {
+            h.first().map(|h| (copies::decode(&self.target, &h.ids, &e.beyond), h.log_prob)).unwrap_or_default()
+        };
+        Ok(found.iter().zip(examples).map(text).collect())
     }
 
     fn batch_loss<T: Float>(&self, tape: &Tape<T>, batch: &Batch, smoothing: f64, scale: f64) -> Result<Var> {
-        let encoded = self.net.encode(tape, &batch.source, &batch.source_axis)?;
-        let decoded = self.net.decode(tape, &encoded, &batch.inputs, &batch.target_axis, false)?;
-        let loss = self.net.cross_entropy(tape, decoded.readout, &batch.targets, smoothing, scale)?;
+        // Links are learnt, not measured.
+        let links: &[(usize, usize)] = if tape.is_training() { &batch.links } else { &[] };
+        let (mut loss, decoded) = self.net.loss(tape, batch, !links.is_empty(), smoothing, scale)?;
+        if !links.is_empty() {
+            let (weight, later) = self.links;
+            // Every target has its end, so that the step after a unit is one of its own.
+            let links: Vec<(usize, usize)> = links.iter().map(|&(target, source)| (target + later, source)).collect();
+            loss = tape.add(loss, align::loss(tape, &decoded, &links, weight * scale)?)?;
+        }
+        if tape.is_training() && !batch.said.is_empty() {
+            let logits = self.net.logits(tape, decoded.readout)?;
+            let taught = distil::loss(tape, logits, &batch.said, &batch.targets, self.taught * scale)?;
+            loss = tape.add(tape.scale(loss, 1.0 - self.taught), taught)?;
+        }
         match decoded.coverage_penalty {
             Some(penalty) if tape.is_training() && self.coverage > 0.0 => tape.add(loss, tape.scale(penalty, self.coverage * scale)),
             _ => Ok(loss),

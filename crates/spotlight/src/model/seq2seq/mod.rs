@@ -4,11 +4,18 @@
 //! as a [search](crate::search) drives it).
 //! A [`Transducer`] holds them together.
 
+pub mod align;
 mod answer;
 mod baseline;
 pub mod config;
+pub mod copies;
+mod copy;
+#[cfg(test)]
+mod copy_tests;
 pub mod data;
+pub mod distil;
 mod explore;
+pub mod hard;
 mod inside;
 pub mod learn;
 mod limits;
@@ -22,10 +29,13 @@ mod transformer_tests;
 pub mod write;
 
 use std::path::Path;
+use std::sync::Arc;
 
+use align::Links;
 pub use answer::{Answer, AnswerText};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
+use distil::Lessons;
 pub use explore::{Explore, Explored, StepNumbers, TargetScore, ThoughtText};
 pub use inside::Inside;
 pub use learn::Seq2SeqLearner;
@@ -43,6 +53,7 @@ use crate::model::{Calibration, fits, folder};
 use crate::params::Params;
 use crate::search::{Request, Together, Writer, force, search};
 use crate::tape::Tape;
+use crate::text::vocab::UNKNOWN;
 use crate::text::{Pair, Unit};
 use crate::train::Learner;
 use crate::weights;
@@ -62,13 +73,20 @@ pub struct Transducer {
     pub calibration: Option<Calibration>,
     /// The other members, if it is an ensemble.
     pub peers: Vec<Transducer>,
+    /// Links that its attention learns from, by the line of the pair.
+    links: Option<Arc<Links>>,
+    /// What its teacher says of the training pairs.
+    lessons: Option<Arc<Lessons>>,
 }
 
 impl Transducer {
     /// A new model for these training pairs. The settings are checked, and the longest answer is learnt from the pairs unless it is set.
     pub fn new(config: Config, pairs: &[Pair]) -> Result<Self> {
         config.check()?;
-        let vocabularies = Vocabularies::train(&config, pairs)?;
+        let vocabularies = match config.distil.teacher.as_str() {
+            "" => Vocabularies::train(&config, pairs)?,
+            folder => distil::with_teacher(folder, |teacher| Ok(Vocabularies { copies: None, ..teacher.vocabularies.clone() }))?,
+        };
         Self::new_with(config, vocabularies, pairs)
     }
 
@@ -81,13 +99,21 @@ impl Transducer {
         }
         fits::writer(&config, vocabularies.sizes(), pairs)?;
         let params = Params::new(config.seed);
-        Self::with_vocabularies(config, vocabularies, params)
+        let links = links_of(&config, pairs)?;
+        let lessons = match config.distil.teacher.as_str() {
+            "" => None,
+            folder => Some(distil::with_teacher(folder, |teacher| teacher.lessons(pairs))?),
+        };
+        Ok(Transducer { links, lessons, ..Self::with_vocabularies(config, vocabularies, params)? })
     }
 
     fn with_vocabularies(config: Config, vocabularies: Vocabularies, mut params: Params<f32>) -> Result<Self> {
         let (source, target) = vocabularies.sizes();
-        let net = Net::new(&mut params, &config, source, target, vocabularies.first_feature())?;
-        Ok(Transducer { config, vocabularies, net, params, calibration: None, peers: Vec::new() })
+        let mut net = Net::new(&mut params, &config, source, target, vocabularies.first_feature())?;
+        if let Some(copies) = &vocabularies.copies {
+            net = net.copying(&mut params, &config, copies.clone());
+        }
+        Ok(Transducer { config, vocabularies, net, params, calibration: None, peers: Vec::new(), links: None, lessons: None })
     }
 
     /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
@@ -111,7 +137,15 @@ impl Transducer {
 
     /// Pairs as numbers.
     pub fn examples(&self, pairs: &[Pair]) -> Vec<Example> {
-        pairs.iter().map(|p| self.vocabularies.example(p, self.config.data.alternatives)).collect()
+        let links = |pair: &Pair| match self.links.as_ref().and_then(|links| links.of(pair.line)) {
+            Some(gold) => self.vocabularies.unit_links(pair, gold),
+            None => Vec::new(),
+        };
+        let said = |pair: &Pair| self.lessons.as_ref().and_then(|lessons| lessons.get(&pair.line)).cloned().unwrap_or_default();
+        pairs
+            .iter()
+            .map(|p| Example { links: links(p), said: said(p), ..self.vocabularies.example(p, self.config.data.alternatives) })
+            .collect()
     }
 
     /// How it learns.
@@ -143,6 +177,8 @@ impl Transducer {
             (!a.vocabularies.same_as(&b.vocabularies)).then_some("models that were trained on different units")
         };
         let (mut first, peers) = first_and_peers(members, differ)?;
+        // What one of them may copy is numbered for all.
+        first.vocabularies.copies = first.vocabularies.copies.or_else(|| peers.iter().find_map(|peer| peer.vocabularies.copies.clone()));
         first.peers = peers;
         // What each is sure of says nothing of what they say together.
         first.calibration = first.calibration.filter(|_| first.peers.is_empty());
@@ -185,7 +221,8 @@ impl Transducer {
     pub fn score(&self, sources: &[(&str, Option<&str>)], targets: &[&str]) -> Result<Vec<Answer>> {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
-        let targets: Vec<Vec<u32>> = targets.iter().map(|target| self.vocabularies.target.ids(target)).collect();
+        let v = &self.vocabularies;
+        let targets: Vec<Vec<u32>> = targets.iter().zip(&units).map(|(target, units)| v.target_ids(target, &v.beyond(units))).collect();
         let pairs: Vec<(&[u32], &[u32])> = ids.iter().zip(&targets).map(|(s, t)| (s.as_slice(), t.as_slice())).collect();
         let found = force(self.all_writers(true).as_ref(), &pairs)?;
         Ok(sources
@@ -217,6 +254,7 @@ impl Transducer {
             source_words.push(source_words.last().map_or(0, |w| w + 1));
         }
         // Of all that was found, the part of each.
+        let beyond = v.beyond(units);
         let whole: f64 = found.iter().map(|h| h.log_prob.exp()).sum();
         let several = found.len() > 1;
         let hypotheses = found
@@ -228,13 +266,13 @@ impl Transducer {
                     let most = row.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?.0;
                     units.get(most).map(|u| u.text.clone())
                 };
-                let unknown = |position: usize| match copy_unknown {
+                let unknown = |position: usize| match copy_unknown && h.ids[position] == UNKNOWN {
                     true => copied(position).unwrap_or_else(|| v.target.display(h.ids[position])),
-                    false => v.target.display(h.ids[position]),
+                    false => v.target_text(h.ids[position], &beyond),
                 };
                 AnswerText {
                     text: v.target.decode_with(&h.ids, unknown),
-                    tokens: h.ids.iter().map(|&id| v.target.text(id).map_or_else(|| v.target.display(id), str::to_string)).collect(),
+                    tokens: h.ids.iter().map(|&id| v.target_text(id, &beyond)).collect(),
                     words: v.target.word_of(&h.ids),
                     share: (several && whole > 0.0).then(|| h.log_prob.exp() / whole),
                     confidence: self.calibration.map(|c| c.confidence(h.log_prob)),
@@ -245,6 +283,21 @@ impl Transducer {
             })
             .collect();
         Answer { source: source.to_string(), source_tokens: display, source_words, hypotheses }
+    }
+}
+
+/// The links that the settings ask for.
+fn links_of(config: &Config, pairs: &[Pair]) -> Result<Option<Arc<Links>>> {
+    match config.alignment.links.as_str() {
+        _ if !config.learns_links() => Ok(None),
+        "ibm" => {
+            let words: Vec<(Vec<&str>, Vec<&str>)> =
+                pairs.iter().map(|p| (p.source.split_whitespace().collect(), p.target.split_whitespace().collect())).collect();
+            let mut links = Links::default();
+            pairs.iter().zip(align::ibm::symmetric(&words)).for_each(|(pair, gold)| links.insert(pair.line, gold));
+            Ok(Some(Arc::new(links)))
+        }
+        file => Links::read(Path::new(file)).map(|links| Some(Arc::new(links))),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config::Architecture;
+use super::hard::Hard;
 use super::learn::right;
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::audit::{self, Course, Progress};
@@ -119,7 +120,8 @@ fn network(config: &Config) -> String {
     let recurrent = || format!("{} {}", written(m.cell), m.hidden);
     let layers = |layers: usize| format!("{layers} layer{} of {}", if layers == 1 { "" } else { "s" }, m.hidden);
     let heads = format!("{} head{}", config.transformer.heads, if config.transformer.heads == 1 { "" } else { "s" });
-    let attention = match config.score() {
+    let attention = match config.score().filter(|_| m.hard == Hard::Off) {
+        None if m.hard != Hard::Off => "with hard monotonic attention".to_string(),
         None => "without attention".to_string(),
         Some(score) => format!("with {} attention", score.name()),
     };
@@ -248,7 +250,11 @@ impl Model for Transducer {
 
     fn identity(&self, row: &Pair) -> Vec<Vec<u8>> {
         let example = self.vocabularies.example(row, self.config.data.alternatives);
-        vec![example.key.into_bytes(), example.reference.into_bytes()]
+        let mut identity = vec![example.key.into_bytes(), example.reference.into_bytes()];
+        // Other links are other data.
+        let links = self.links.as_ref().and_then(|links| links.of(row.line));
+        identity.extend(links.map(|gold| format!("{:?}", gold.sure).into_bytes()));
+        identity
     }
 
     fn fit(&mut self, run: &Run, train: &[Pair], dev: &[Pair], watch: &mut dyn Watch) -> Result<Outcome> {
@@ -319,6 +325,9 @@ impl Model for Transducer {
             return Err(Error::Audit(
                 "the attention of a Transformer that writes cannot be changed from outside, so nothing can be said of it".into(),
             ));
+        }
+        if self.config.model.hard != Hard::Off {
+            return Err(Error::Audit("hard attention is a sum over all ways to walk: its weights cannot be changed from outside".into()));
         }
         audit::written(self, rows, course, progress)
     }

@@ -1,6 +1,7 @@
 //! The network of a transducer as a search drives it.
 
-use super::net::Net;
+use super::copy::Places;
+use super::net::{Net, Spoken};
 use crate::Result;
 use crate::attention::{Intervening, Memory};
 use crate::axis::Axis;
@@ -8,7 +9,6 @@ use crate::decoder::{Decoder, DecoderState};
 use crate::params::Params;
 use crate::search::{Session, Stepped, Writer};
 use crate::tape::{Mark, Pool, Tape};
-use spotlight_kernels::loss::log_softmax;
 
 /// A network and its numbers.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,8 @@ impl Writer for NetWriter<'_> {
         let tape = Tape::searching(self.params, pool, width);
         let axis = Axis::new(sources.iter().map(|s| s.len()).collect::<Vec<_>>());
         let begun = self.net.encode(&tape, &sources.concat(), &axis)?;
-        let state = begun.state.tables(&tape);
+        let mut state = begun.state.tables(&tape);
+        state.tables.extend(self.net.kept(&axis));
         let mark = tape.mark();
         let changed = |memory: Memory| match self.intervening {
             Some(intervening) => memory.intervened(intervening.0.clone()),
@@ -69,7 +70,8 @@ impl Writer for NetWriter<'_> {
         };
         let memories = begun.memories.into_iter().map(changed).collect();
         let (net, look, items) = (self.net, self.look, (0..sources.len()).collect());
-        Ok(Box::new(NetSession { net, look, tape, memories, mark, state, items }))
+        let places = net.places(&sources.concat(), &axis);
+        Ok(Box::new(NetSession { net, look, tape, memories, mark, state, items, places }))
     }
 
     fn longest(&self) -> Option<usize> {
@@ -88,6 +90,8 @@ struct NetSession<'a> {
     state: DecoderState<f32>,
     /// The source of each row of the last table.
     items: Vec<usize>,
+    /// What can be copied.
+    places: Option<Places>,
 }
 
 impl Session for NetSession<'_> {
@@ -96,13 +100,10 @@ impl Session for NetSession<'_> {
         tape.rewind(self.mark);
         self.items = rows.iter().map(|&row| self.items[row]).collect();
         let before = self.state.gather(rows)?.on(tape)?;
-        let y = self.net.embed_targets(tape, units)?;
-        let stepped = self.net.decoder().step(tape, y, &before, &self.memories, &self.items, self.look)?;
-        let logits = self.net.logits(tape, stepped.readout)?;
-        let (mut log_probs, units) = (tape.to_vec(logits), tape.shape(logits).1);
-        log_probs.chunks_exact_mut(units.max(1)).for_each(log_softmax);
+        let Spoken { stepped, units, log_probs, copied } =
+            self.net.step(tape, units, &before, &self.memories, &self.items, self.places.as_ref(), self.look)?;
         let (weights, heads) = stepped.weights.map_or((Vec::new(), 0), |w| (tape.to_vec(w), tape.shape(w).1));
         self.state = stepped.state.tables(tape);
-        Ok(Stepped { units, log_probs, weights, heads })
+        Ok(Stepped { units, log_probs, weights, heads, copied })
     }
 }

@@ -1,0 +1,102 @@
+//! `spotlight distil`
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use spotlight::model::{self, Task, folder};
+use spotlight::text::Pair;
+use spotlight::text::read::Table;
+
+use crate::Common;
+use crate::output::{WrongUsage, grouped, note};
+use crate::tasks;
+use crate::train::{Train, toml_string};
+
+/// Train one model to say what a model or an ensemble says.
+///
+/// It learns from the examples of its teacher and from sources without answers, which the teacher answers. What it learns from is kept beside its folder.
+#[derive(Args)]
+pub struct Distil {
+    /// Folder of the teacher: an ensemble, or a model
+    teacher: PathBuf,
+    /// File of sources without answers; more columns than the sources and their features are not read
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Folder for the model
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+    /// Hypotheses that the teacher keeps when it answers
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    beam: u16,
+    /// Change a setting, such as model.hidden=64 for a smaller model
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    changes: Vec<String>,
+    /// Replace a model that is in the folder; files that are not a model's stay
+    #[arg(long)]
+    force: bool,
+    /// Say nothing but warnings and errors on standard error; log.txt in the folder has it all
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Where the examples of a part stand: beside the folder of the model.
+fn beside(out: &Path, part: &str) -> PathBuf {
+    let mut name = out.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{part}.tsv"));
+    out.with_file_name(name)
+}
+
+/// Pairs as lines.
+fn write(path: &Path, pairs: &[Pair]) -> Result<()> {
+    let line = |p: &Pair| match &p.features {
+        Some(features) => format!("{}\t{}\t{features}\n", p.source, p.target),
+        None => format!("{}\t{}\n", p.source, p.target),
+    };
+    std::fs::write(path, pairs.iter().map(line).collect::<String>()).with_context(|| path.display().to_string())
+}
+
+impl Distil {
+    /// Runs the command.
+    pub fn run(&self, common: &Common) -> Result<()> {
+        drop(folder::claim(&self.out, self.force)?);
+        let opened = model::open(&self.teacher)?;
+        let Ok(teacher) = tasks::writer(opened.as_ref(), "distil") else {
+            return Err(WrongUsage(format!("distil goes with seq2seq models, this one is for {}", opened.task().name())).into());
+        };
+        let config = &teacher.config;
+        let sources = match &self.from {
+            Some(file) => {
+                let rows = Table::open(file, &config.data.format.for_input())?.sources(config.data.features)?;
+                rows.map(|row| row.map(|s| (s.source, s.features))).collect::<Result<Vec<_>, _>>()?
+            }
+            None => Vec::new(),
+        };
+        let tell = |line: &str| {
+            if !self.quiet {
+                note(line);
+            }
+        };
+        let (train, dev) = teacher.pairs_for_pupil(&sources, self.beam.into(), &mut |line| tell(line))?;
+        tell(&format!("{} examples to learn from, the answers to {} sources among them", grouped(train.len()), grouped(sources.len())));
+        let files = ["train", "dev"].map(|part| beside(&self.out, part));
+        write(&files[0], &train)?;
+        write(&files[1], &dev)?;
+        let path = |path: &Path| toml_string(&path.to_string_lossy());
+        // Where it is when the run is resumed from another folder.
+        let teacher_path = self.teacher.canonicalize().with_context(|| self.teacher.display().to_string())?;
+        let mut changes = vec![
+            format!("data.train={}", path(&files[0])),
+            format!("data.dev={}", path(&files[1])),
+            format!("distil.teacher={}", path(&teacher_path)),
+        ];
+        changes.extend(["data.separator=tab", "data.columns=\"\"", "data.header=no", "model.copy=false"].map(String::from));
+        changes.extend(["train.from=\"\"", "train.mix=0.0", "alignment.links=\"\""].map(String::from));
+        changes.extend(common.seed.map(|seed| format!("seed={seed}")));
+        changes.extend(self.changes.iter().cloned());
+        // Its own settings; of an ensemble those of its first member.
+        let first = folder::members(&self.teacher).into_iter().next().unwrap_or_else(|| self.teacher.clone());
+        let recipe = folder::read_config(&first)?;
+        Train::of(&self.out, self.force, self.quiet).learn(Task::Seq2seq, Some(&recipe), &changes, &self.out)
+    }
+}
