@@ -119,15 +119,18 @@ function row_words(source, row = []) {
 export function lines(source, output, weights) {
   const step = Math.max(26, 9 * Math.max(2, ...[...source, ...output].map(unit => Math.min(12, [...seen(unit)].length))));
   const width = step * Math.max(source.length, output.length) + 10, height = 130;
-  const x = (list, i) => ((backwards(list) ? list.length - 1 - i : i) + 0.5) * width / list.length;
-  // Where all weights of a row are small, the largest has a line all the same.
-  const least = row => Math.min(0.05, largest([row]));
+  const turned = new Map([[source, backwards(source)], [output, backwards(output)]]);
+  const x = (list, i) => ((turned.get(list) ? list.length - 1 - i : i) + 0.5) * width / list.length;
   const svg = s('svg', { width, height, viewBox: `0 0 ${width} ${height}`, class: 'lines', role: 'img', 'aria-label': 'lines from what is read to what is written' });
-  weights.forEach((row, i) => { const worth = least(row); row.forEach((weight, j) => {
-    if (weight < worth) return;
+  const line = (weight, i, j) => {
     svg.append(s('path', { d: `M${x(source, j)} 26 C${x(source, j)} 70 ${x(output, i)} 60 ${x(output, i)} 104`, fill: 'none', stroke: 'var(--accent)', 'stroke-width': 4 * weight, 'stroke-opacity': 0.25 + 0.7 * weight },
       s('title', {}, `${seen(output[i])} ← ${seen(source[j])}: ${weight.toFixed(4)}`)));
-  }); });
+  };
+  weights.forEach((row, i) => {
+    // Where all weights of a row are small, the largest has a line all the same.
+    const least = Math.min(0.05, largest([row]));
+    row.forEach((weight, j) => { if (weight >= least) line(weight, i, j); });
+  });
   source.forEach((unit, j) => svg.append(s('text', { x: x(source, j), y: 18, 'text-anchor': 'middle' }, seen(unit))));
   output.forEach((unit, i) => svg.append(s('text', { x: x(output, i), y: 120, 'text-anchor': 'middle' }, seen(unit))));
   return svg;
