@@ -112,9 +112,11 @@ export function lines(source, output, weights) {
   const step = Math.max(26, 9 * Math.max(2, ...[...source, ...output].map(unit => Math.min(12, [...seen(unit)].length))));
   const width = step * Math.max(source.length, output.length) + 10, height = 130;
   const x = (list, i) => ((backwards(list) ? list.length - 1 - i : i) + 0.5) * width / list.length;
+  // Of many small weights the largest have lines all the same.
+  const least = Math.min(0.05, 0.5 * Math.max(...weights.flat()));
   const svg = s('svg', { width, height, viewBox: `0 0 ${width} ${height}`, class: 'lines', role: 'img', 'aria-label': 'lines from what is read to what is written' });
   weights.forEach((row, i) => row.forEach((weight, j) => {
-    if (weight < 0.05) return;
+    if (weight < least) return;
     svg.append(s('path', { d: `M${x(source, j)} 26 C${x(source, j)} 70 ${x(output, i)} 60 ${x(output, i)} 104`, fill: 'none', stroke: 'var(--accent)', 'stroke-width': 4 * weight, 'stroke-opacity': 0.25 + 0.7 * weight },
       s('title', {}, `${seen(output[i])} ← ${seen(source[j])}: ${weight.toFixed(4)}`)));
   }));

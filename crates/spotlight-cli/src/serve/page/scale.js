@@ -14,5 +14,5 @@ export function scale(weights, usual) {
     return { kind, share: w => Math.max(-1, Math.min(1, Math.log2(Math.max(w * n, 1e-9)) / 3)), number: w => w * n >= 9.95 ? (w * n).toFixed(0) : (w * n).toFixed(1), legend: `times uniform, 1 is neutral; ${even}`, shows: w => w * n >= 0.05 };
   }
   if (kind === 'stretched') return { kind, share: w => w / most, number: short, legend: `stretched: from 0 to the largest weight, ${most.toFixed(3)}`, shows: w => w >= 0.05 * most && w >= 0.005 };
-  return { kind, share: w => w, number: short, legend: 'weights from 0 to 1', shows: w => w >= 0.05 };
+  return { kind, share: w => w, number: short, legend: most < 0.1 ? `weights from 0 to 1, none above ${most.toFixed(3)} (times uniform shows more)` : 'weights from 0 to 1', shows: w => w >= 0.05 };
 }
