@@ -47,7 +47,7 @@ pub struct Explore {
     pub force: Vec<String>,
     /// Weights put in by hand.
     pub edits: Vec<Edit>,
-    /// Heads whose weights are all 0, counted from 0.
+    /// Heads whose weights are all 0, counted from 0; those of a Transformer layer after layer, as answers list them.
     pub heads_off: Vec<usize>,
     /// How many units are told of those that were thought of, for every hypothesis at every step.
     pub alternatives: usize,
@@ -63,7 +63,7 @@ pub struct Explore {
 pub struct Edit {
     /// When the unit of this number is written, from 0.
     pub step: usize,
-    /// Of several heads only this one, from 0.
+    /// Of several heads only this one, from 0; those of a Transformer layer after layer.
     #[serde(default)]
     pub head: Option<usize>,
     /// One for each unit of the source. They are made to sum to 1.
@@ -211,10 +211,13 @@ impl Transducer {
             return Ok(None);
         }
         let refuse = |what: String, got: String, expected: String| Err(Error::Value { what, got, expected });
-        let AnyDecoder::Recurrent(decoder) = self.net.decoder() else {
-            return refuse("the attention to change".into(), "that of a Transformer".into(), "that of a recurrent decoder".into());
+        let heads = match self.net.decoder() {
+            AnyDecoder::Recurrent(decoder) => decoder.decoder.attention.as_ref().map_or(0, |attention| attention.scores.len()),
+            AnyDecoder::Transformer(decoder) => {
+                let (layers, heads) = decoder.heads();
+                layers * heads
+            }
         };
-        let heads = decoder.decoder.attention.as_ref().map_or(0, |attention| attention.scores.len());
         let asked = explore.edits.iter().filter_map(|edit| edit.head).chain(explore.heads_off.iter().copied());
         if let Some(head) = asked.filter(|&head| head >= heads).max() {
             return refuse("a head".into(), head.to_string(), format!("below {heads}"));
@@ -237,14 +240,18 @@ impl Transducer {
         }
         let off = explore.heads_off.clone();
         let change = move |glance: Glance, weights: &mut [f32]| {
+            // Of the heads of all layers, counted one layer after the other, those that look now.
+            let own = |head: usize| head.checked_sub(glance.layer * glance.heads).filter(|&head| head < glance.heads);
             for edit in edits.iter().filter(|edit| edit.step == glance.step) {
                 for (position, heads) in weights.chunks_exact_mut(glance.heads.max(1)).enumerate() {
-                    let chosen = edit.head.map_or(0..glance.heads, |head| head..head + 1);
-                    heads[chosen].fill(edit.weights[position]);
+                    match edit.head {
+                        None => heads.fill(edit.weights[position]),
+                        Some(head) => own(head).into_iter().for_each(|head| heads[head] = edit.weights[position]),
+                    }
                 }
             }
             for position in weights.chunks_exact_mut(glance.heads.max(1)) {
-                off.iter().for_each(|&head| position[head] = 0.0);
+                off.iter().filter_map(|&head| own(head)).for_each(|head| position[head] = 0.0);
             }
         };
         Ok(Some(Intervening(Arc::new(change))))
