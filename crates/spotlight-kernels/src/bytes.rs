@@ -199,7 +199,7 @@ simd! {
     /// `C = A Wᵀ`, or `C += A Wᵀ` if `add`: `a` has rows of as many numbers as a row of weights; the rows of `C` start `stride` apart. `room` holds the rows as bytes.
     pub fn product_bytes<T>(a: &[T], w: &Bytes, c: &mut [T], stride: usize, add: bool, room: &mut Vec<u8>) {
         let (k, padded) = (w.k, w.k.div_ceil(GROUP) * GROUP);
-        let rows = if k == 0 { 0 } else { a.len() / k };
+        let rows = a.len().checked_div(k).unwrap_or(0);
         room.clear();
         // What fills up meets weights of 0.
         room.resize(rows * padded, 128);

@@ -1,9 +1,12 @@
 //! Searches of a Transformer: keys and values in logs that only grow, weights made ready once, weights of one byte.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::tests::{config, pair, reverser};
 use super::transformer_tests::{LEARNER, TRANSFORMERS};
 use super::*;
 use crate::model::{AnswerOptions, Model};
+use crate::search::{Session, Stepped};
 use crate::tape::Pool;
 use crate::text::vocab::{END, START};
 
@@ -44,6 +47,49 @@ fn every_step_of_a_search_is_teacher_forcing() {
                 let got = &stepped.log_probs[row * stepped.units..(row + 1) * stepped.units];
                 assert!(got.iter().zip(&*last).all(|(a, b)| (a - b).abs() < 1e-5), "{changes:?}, step {step}: {got:?} and {last:?}");
             }
+        }
+    }
+}
+
+/// A writer whose steps are counted.
+struct Counted<'m>(NetWriter<'m>, &'m AtomicUsize);
+
+struct CountedSession<'a>(Box<dyn Session + 'a>, &'a AtomicUsize);
+
+impl Writer for Counted<'_> {
+    fn begin<'a>(&'a self, sources: &[&[u32]], width: usize, pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>> {
+        Ok(Box::new(CountedSession(self.0.begin(sources, width, pool)?, self.1)))
+    }
+}
+
+impl Session for CountedSession<'_> {
+    fn step(&mut self, rows: &[usize], units: &[u32]) -> Result<Stepped> {
+        self.1.fetch_add(rows.len(), Ordering::Relaxed);
+        self.0.step(rows, units)
+    }
+}
+
+/// A search for one answer ends when no other can come before it: the answer is the first of the search for all, and the steps are fewer.
+#[test]
+fn a_search_ends_when_nothing_can_come_before_what_was_found() {
+    let trained = reverser(&LEARNER);
+    let mut untrained = Transducer::new(config(&["model.hidden=8"]), &[pair("abcd", "xyz", 1)]).unwrap();
+    untrained.params.flat_mut().iter_mut().for_each(|weight| *weight *= 3.0);
+    for model in [trained, untrained] {
+        for (length_penalty, coverage_penalty) in [(0.0, 0.0), (0.6, 0.0), (2.0, 0.3)] {
+            let sources = ["abca", "bd", "d", "cccc"].map(|text| model.vocabularies.source.ids(text));
+            let requests: Vec<Request> = sources.iter().map(|source| Request::new(source)).collect();
+            let searched = |n_best| {
+                let steps = AtomicUsize::new(0);
+                let options = SearchOptions { beam: 4, n_best, length_penalty, coverage_penalty, ..model.search_options() };
+                let found = search(&Counted(model.writer(), &steps), &requests, &options).unwrap();
+                (found, steps.into_inner())
+            };
+            let ((one, few), (all, many)) = (searched(1), searched(4));
+            for (one, all) in one.iter().zip(&all) {
+                assert_eq!(one[..], all[..1]);
+            }
+            assert!(few <= many && (length_penalty > 0.0 || few < many), "{few} and {many}");
         }
     }
 }
