@@ -237,7 +237,7 @@ fn a_text_that_is_judged_is_played_with() {
     click(&browser, ".bag button.change");
     browser.run("document.querySelector('select.one').value = '1'");
     click(&browser, "button.one-hot");
-    browser.until("return [...document.querySelectorAll('.bag > .bars')].at(-1).textContent.includes('row 21.000')");
+    browser.until("return [...document.querySelectorAll('.bag > .bars')].at(-1).textContent.includes('row\\u00a021.000')");
     wait_for(&browser, ".other-views");
     assert_quiet(&server, &browser);
 }

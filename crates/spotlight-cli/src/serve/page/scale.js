@@ -4,9 +4,12 @@ import { state } from './state.js';
 
 export const SCALES = { unit: '0 to 1', stretched: 'stretched', uniform: 'times uniform' };
 
+// The largest size among rows of numbers; there may be more of them than a function takes.
+export const largest = rows => rows.reduce((most, row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), most), 1e-9);
+
 // How weights are drawn: `usual` is the scale unless another was chosen. `share` is from -1 to 1 for colours, `number` what stands in a cell, `legend` says what both mean.
 export function scale(weights, usual) {
-  const kind = state.scale ?? usual, flat = weights.flat(), n = weights[0]?.length ?? 1, most = Math.max(1e-9, ...flat);
+  const kind = state.scale ?? usual, n = weights[0]?.length ?? 1, most = largest(weights);
   const short = w => w >= 0.995 ? '1' : w.toFixed(2).slice(1);
   if (kind === 'uniform') {
     const even = most * n < 1.1 ? `nearly uniform (at most ${(most * n).toFixed(2)} times)` : `at most ${(most * n).toFixed(1)} times (a weight of ${most.toFixed(3)})`;
