@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use spotlight::config::ConfigError;
+use spotlight::config::{ConfigError, place_of};
 use spotlight::folder::Record;
 use spotlight::model::describe::measure_name;
 use spotlight::model::teach::{Course, Files, Order, Trained};
@@ -124,12 +124,13 @@ impl Train {
         }
     }
 
-    /// An error with the recipe it is about.
+    /// An error with the recipe it is about, and the place there.
     fn in_recipe(&self, error: ConfigError) -> anyhow::Error {
-        match &self.recipe {
-            Some(path) => anyhow::Error::from(error).context(path.display().to_string()),
-            None => error.into(),
-        }
+        let Some(path) = &self.recipe else { return error.into() };
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let place = error.key().and_then(|key| place_of(&text, key));
+        let place = place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+        anyhow::Error::from(error).context(format!("{}{place}", path.display()))
     }
 
     /// The recipe; of a run to be resumed, its own settings.

@@ -63,6 +63,15 @@ impl<'a, T: Float> View<'a, T> {
         self.cols
     }
 
+    /// One number.
+    ///
+    /// # Panics
+    /// If there is none there.
+    pub fn get(&self, row: usize, col: usize) -> T {
+        assert!(row < self.rows && col < self.cols, "a number outside a view");
+        self.data[self.at(row, col)]
+    }
+
     #[inline(always)]
     fn at(&self, row: usize, col: usize) -> usize {
         row * self.row_stride + col * self.col_stride
@@ -132,7 +141,7 @@ simd! {
     }
 }
 
-/// Packs a full panel whose columns stand in memory as rows: a transposition, eight numbers of each column at a time.
+/// Packs a full panel whose columns stand in memory as rows (`row_stride` is 1, as in every view that has been turned): a transposition, eight numbers of each column at a time.
 #[inline(always)]
 fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR]]) {
     const STEP: usize = 8;
@@ -140,15 +149,9 @@ fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR
     let mut p = k0;
     for block in blocks {
         for c in 0..NR {
-            if b.row_stride == 1 {
-                if let Some(from) = b.data[b.at(p, j + c)..].first_chunk::<STEP>() {
-                    for q in 0..STEP {
-                        block[q][c] = from[q];
-                    }
-                }
-            } else {
-                for (q, row) in block.iter_mut().enumerate() {
-                    row[c] = b.data[b.at(p + q, j + c)];
+            if let Some(from) = b.data[b.at(p, j + c)..].first_chunk::<STEP>() {
+                for q in 0..STEP {
+                    block[q][c] = from[q];
                 }
             }
         }

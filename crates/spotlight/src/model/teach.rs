@@ -95,12 +95,12 @@ impl<M: Model> Begun<M> {
         let Prepared { model, train, dev } = prepare::<M>(order.recipe, order.changes, note)?;
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
-        note(&data);
-        note(&format!("{network}, {parameters} parameters; settings in {}", settings.display()));
-        baseline.iter().for_each(|line| note(line));
         let rows: Vec<Vec<u8>> = train.iter().chain(&dev).flat_map(|row| model.identity(row)).collect();
         let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
         check_metric(model.config().training(), &model.learner(), &dev)?;
+        note(&data);
+        note(&format!("{network}, {parameters} parameters; settings in {}", settings.display()));
+        baseline.iter().for_each(|line| note(line));
         let folder = match order.resume {
             true => folder::resume(order.folder)?,
             false => folder::claim(order.folder, order.force)?.begin(|path| model.save_frame(path))?,
