@@ -128,7 +128,7 @@ fn a_transformer_that_writes_is_audited() {
     let found = report.written.unwrap();
     assert_eq!(found.changed.len(), 5);
     assert_eq!(found.beam.unwrap().value, 1.0);
-    assert!(found.changed[1..].iter().any(|changed| changed.same < 1.0), "other weights, other answers");
+    assert!(found.changed[1..].iter().any(|changed| changed.same.value < 1.0), "other weights, other answers");
 }
 
 /// Whoever measures or prints answers alone gets them without attention, and the same ones.
