@@ -39,7 +39,7 @@ impl Folds {
         let claim = folder::claim(out, force)?;
         catch_signals();
         let done = |fold: usize, measures: &[Measure]| {
-            let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
+            let values: Vec<String> = measures.iter().map(|m| format!("{} {:.4}", measure_name(m.name), m.value)).collect();
             tell(&format!("fold {:>2}  {}", fold + 1, values.join("  ")));
         };
         let plan = Plan { folds: count, repeat: self.repeat, claim: &claim, stop: &STOP, done: &done };

@@ -186,7 +186,7 @@ fn palette(text: &str) -> Result<Palette, String> {
     Palette::ALL.into_iter().find(|palette| palette.name() == text).ok_or_else(|| format!("expected one of {}", names()))
 }
 
-fn theme(text: &str) -> Result<Theme, String> {
+pub fn theme(text: &str) -> Result<Theme, String> {
     match text {
         "auto" => Ok(Theme::Auto),
         "light" => Ok(Theme::Light),

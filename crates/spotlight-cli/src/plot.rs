@@ -8,8 +8,10 @@ use serde_json::Value;
 use spotlight::model::describe::measure_name;
 use spotlight::model::{Task, folder};
 use spotlight::view::curves::{Curves, Record};
+use spotlight::view::palette::Theme;
 use spotlight::view::terminal::Color;
 
+use crate::look::theme;
 use crate::output::{color, deliver, form, width};
 
 /// Draw the course of a model's training from its metrics.jsonl.
@@ -26,6 +28,9 @@ pub struct Plot {
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Paper: light, dark, or auto, as the reader prefers (SVG)
+    #[arg(long, value_name = "NAME", value_parser = theme, default_value = "auto")]
+    theme: Theme,
     /// Pixels for each unit of a PNG
     #[arg(long, default_value_t = 2.0)]
     scale: f32,
@@ -45,7 +50,7 @@ impl Plot {
     /// Runs the command.
     pub fn run(&self) -> Result<()> {
         let compared = self.compare.iter().map(|model| course(model)).collect::<Result<Vec<_>>>()?;
-        let mut curves = Curves { compared, ..course(&self.model)? };
+        let mut curves = Curves { compared, theme: self.theme, ..course(&self.model)? };
         if !curves.compared.is_empty() {
             curves.notes.clear();
             curves.compared.iter_mut().for_each(|run| run.notes.clear());
@@ -81,18 +86,14 @@ fn course(model: &Path) -> Result<Curves> {
     Ok(Curves { title: model.display().to_string(), axis: "epoch".into(), records, kept, notes, ..Curves::default() })
 }
 
-/// What a measure is called in a drawing. An answer that is written is right if all of it is: that is no accuracy of units.
+/// What a measure is called in a drawing: as `train` and `eval` call it; what is lost is said of the part it is measured on.
 fn name(measure: &str, task: Option<Task>) -> String {
     match (measure, task) {
         ("loss", _) => "dev loss".into(),
         ("train_loss", _) => "train loss".into(),
-        ("accuracy", Some(Task::Seq2seq)) => "exact match".into(),
-        // Older runs noted under this name the share of answers that are not exactly right.
-        ("wer", Some(Task::Seq2seq)) => "not an exact match".into(),
-        ("cer", _) => "character error rate".into(),
-        ("bleu", _) => "BLEU".into(),
-        ("chrf", _) => "chrF".into(),
-        (other, _) => measure_name(other).replace('_', " "),
+        // Older runs noted under this name the share of answers that are wrong, a model's word error rate where an answer is a word.
+        ("wer", Some(Task::Seq2seq)) => "1 - accuracy".into(),
+        (other, _) => measure_name(other),
     }
 }
 
@@ -129,9 +130,11 @@ mod tests {
 
     #[test]
     fn measures_by_their_names() {
-        assert_eq!(name("accuracy", Some(Task::Seq2seq)), "exact match");
-        assert_eq!(name("accuracy", Some(Task::Classify)), "accuracy");
-        assert_eq!(["macro_f1", "auc", "chrf", "map"].map(|measure| name(measure, None)), ["macro F1", "ROC-AUC", "chrF", "MAP"]);
+        for task in Task::ALL {
+            assert_eq!(name("accuracy", Some(*task)), "accuracy");
+        }
+        let told = ["macro_f1", "auc", "chrf", "map", "cer", "bleu"].map(|measure| name(measure, Some(Task::Seq2seq)));
+        assert_eq!(told, ["macro F1", "ROC-AUC", "chrF", "MAP", "CER", "BLEU"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use spotlight::folder::Log;
+use spotlight::model::describe::measure_name;
 use spotlight::train::{Evaluation, Tick, Watch};
 
 /// Set when the run shall stop.
@@ -104,7 +105,7 @@ impl Progress {
 
 /// The names above the rows of evaluations. With five measures a row has 80 columns.
 fn heading(e: &Evaluation) -> String {
-    let names: String = e.measures.iter().map(|m| format!(" {:>8}", m.name)).collect();
+    let names: String = e.measures.iter().map(|m| format!(" {:>8}", measure_name(m.name))).collect();
     format!("epoch   step   train{names}     time")
 }
 
@@ -157,7 +158,7 @@ impl Watch for Progress {
         }
         self.line(row(e));
         if let Some(m) = e.measures.iter().find(|m| m.name == self.metric) {
-            self.dev = format!("  {} {:.4}", m.name, m.value);
+            self.dev = format!("  {} {:.4}", measure_name(m.name), m.value);
         }
     }
 }
@@ -172,7 +173,7 @@ mod tests {
     fn a_table_has_no_more_than_eighty_columns() {
         let measures = ["loss", "accuracy", "cer", "bleu", "chrf"].map(|name| Measure::rising(name, 0.5)).to_vec();
         let e = Evaluation { epoch: 100, step: 123_456, loss: 10.25, rate: 0.1, seconds: 45_296.0, measures, best: true };
-        assert_eq!(heading(&e), "epoch   step   train     loss accuracy      cer     bleu     chrf     time");
+        assert_eq!(heading(&e), "epoch   step   train     loss accuracy      CER     BLEU     chrF     time");
         assert_eq!(row(&e), "  100 123456 10.2500   0.5000   0.5000   0.5000   0.5000   0.5000 12:34:56  best");
         assert_eq!((row(&e).len(), clock(59.04), clock(61.0)), (80, "59.0 s".into(), "1:01".into()));
     }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use spotlight::config::ConfigError;
+use spotlight::config::{ConfigError, place_of};
 use spotlight::folder::Record;
+use spotlight::model::describe::measure_name;
 use spotlight::model::teach::{Course, Files, Order, Trained};
 use spotlight::model::{Task, folder};
 use spotlight::train::End;
@@ -123,12 +124,13 @@ impl Train {
         }
     }
 
-    /// An error with the recipe it is about.
+    /// An error with the recipe it is about, and the place there.
     fn in_recipe(&self, error: ConfigError) -> anyhow::Error {
-        match &self.recipe {
-            Some(path) => anyhow::Error::from(error).context(path.display().to_string()),
-            None => error.into(),
-        }
+        let Some(path) = &self.recipe else { return error.into() };
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let place = error.key().and_then(|key| place_of(&text, key));
+        let place = place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+        anyhow::Error::from(error).context(format!("{}{place}", path.display()))
     }
 
     /// The recipe; of a run to be resumed, its own settings.
@@ -203,7 +205,7 @@ impl Train {
         let size = std::fs::metadata(out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
         let why = if outcome.end == End::Patience { " (no better since)" } else { "" };
         let mut table = vec![format!("model       {}", out.display())];
-        table.extend(measures.iter().map(|m| format!("dev {:<7} {:.4}", m.name, m.value)));
+        table.extend(measures.iter().map(|m| format!("dev {:<7} {:.4}", measure_name(m.name), m.value)));
         table.push(format!("epochs      {}, best {}{why}", outcome.epochs, outcome.best_epoch));
         table.push(format!("time        {}, {:.0} positions/s", duration(outcome.seconds), outcome.rate));
         table.push(format!("size        {} parameters, {}", grouped(parameters), bytes(size)));

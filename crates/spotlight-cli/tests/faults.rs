@@ -157,7 +157,7 @@ fn measures_pictures_and_facts_of_a_model() {
     }
     assert!(out(&run(&place, &["info", "model"])).contains("decoder.attention"));
     let plot = out(&run(&place, &["plot", "model"]));
-    assert!(plot.contains("exact match") && plot.contains("character error rate"), "{plot}");
+    assert!(plot.contains("accuracy") && plot.contains("CER"), "{plot}");
     let none = place.path("none");
     let blind =
         ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "none", "--set", "model.attention=none", "--set", "train.epochs=1"];
@@ -192,7 +192,9 @@ fn a_recipe_that_cannot_be_read_says_where() {
     };
     assert!(recipe("task = \"seq2seq\"\nseed = ").contains("line 2, column 8"), "{}", recipe("task = \"seq2seq\"\nseed = "));
     assert!(recipe("task = \"seq2seq\"\nseed = 1\nseed = 2").contains("line 3, column 1"));
-    assert!(recipe("task = \"foo\"").contains("must be one of seq2seq, classify, match, bags"));
+    assert!(recipe("task = \"foo\"").contains("recipe.toml:1:1: `task`: must be one of seq2seq, classify, match, bags"));
+    let unknown = recipe("task = \"seq2seq\"\n[train]\n rat = 1");
+    assert!(unknown.contains("recipe.toml:3:2: unknown key `train.rat`; did you mean `train.rate`?"), "{unknown}");
     let other = ["train", "--task", "classify", "--train", "pairs.tsv", "--out", "model", "--set", "task=seq2seq"];
     assert!(err(&run(&place, &other)).contains("the task is said by --task"));
     place.write("recipe.toml", "task = \"seq2seq\"");

@@ -123,6 +123,28 @@ fn the_description_describes_the_answers() {
     fits("/api/predict", "post", &reply);
     let answer = &reply.json()["answers"][0];
     assert!(["thoughts", "step", "target"].iter().all(|name| answer[name].is_object() || answer[name].is_array()), "{answer}");
+    let near = server.predict(&json!({"model": "seq2seq", "texts": ["XL"], "step": 0, "nearest": 3}));
+    fits("/api/predict", "post", &near);
+    assert_eq!(near.json()["answers"][0]["nearest"].as_array().map(Vec::len), Some(3));
+    for task in ["classify", "match", "bags"] {
+        let plain = server.predict(&json!({"model": task, "texts": question(task)})).json()["answers"].clone();
+        // Candidates come back ranked; weights are put into the first that was asked about.
+        let first = plain.as_array().unwrap().iter().find(|answer| answer["answer"] == "the cat sleeps").unwrap_or(&plain[0]);
+        let units = first["answer_tokens"].as_array().or(first["attention"].as_array()).unwrap().len();
+        let edits = json!([{"step": 0, "weights": vec![1; units]}]);
+        let reply = server.predict(&json!({"model": task, "texts": question(task), "views": true, "edits": edits, "nearest": 2}));
+        assert_eq!(reply.status, 200, "{task}: {}", reply.body);
+        fits("/api/predict", "post", &reply);
+        let answers = &reply.json()["answers"];
+        assert_eq!(answers.as_array().unwrap().len(), plain.as_array().unwrap().len());
+        let answer = &answers[0];
+        assert!(["edited", "views", "nearest"].iter().all(|name| answer[name].is_object() || answer[name].is_array()), "{answer}");
+        assert_eq!(answer["parts"].is_array(), task == "match");
+        // Played with or not, the answer itself is the same.
+        let same =
+            plain.as_array().unwrap().iter().any(|plain| plain.as_object().unwrap().iter().all(|(name, value)| answer[name] == *value));
+        assert!(same, "{task}: {answer}");
+    }
     let unread = server.predict(&json!({"model": "classify", "texts": [" "]}));
     fits("/api/predict", "post", &unread);
     // Every field of a request is described, and what is described is a field.
@@ -155,6 +177,9 @@ fn refusals_say_what_and_why() {
         (json!({"texts": ["a"], "force": ["?"]}), 422, "a unit to force"),
         (json!({"texts": ["XL"], "edits": [{"step": 0, "weights": [1]}]}), 422, "2, one for each unit of the source"),
         (json!({"texts": ["a"], "alternatives": 99}), 422, "at most 32"),
+        (json!({"texts": ["a"], "step": 0, "nearest": 99}), 422, "nearest is 99: at most 32"),
+        (json!({"texts": ["a"], "nearest": 3}), 422, "nearest needs step"),
+        (json!({"texts": ["a"], "views": true}), 422, "views is for models that judge"),
         (json!({"texts": ["a"], "targets": ["b", "c"]}), 422, "2 targets for 1 texts"),
         (json!({"texts": ["a"], "model": "other"}), 404, "there are: seq2seq"),
         (json!({"texts": "a"}), 400, "expected a sequence"),
@@ -200,6 +225,16 @@ fn a_full_queue_refuses_and_loses_nothing() {
     assert!(statuses.iter().filter(|(status, _)| *status == 429).all(|(_, retry)| retry.as_deref() == Some("1")), "{statuses:?}");
     let refused = statuses.iter().filter(|(status, _)| *status == 429).count();
     assert!((1..8).contains(&refused), "{statuses:?}");
+}
+
+/// What takes too long is given up, said so, and no longer worked for.
+#[test]
+fn what_is_not_answered_in_time_is_given_up() {
+    let server = Server::start(&["seq2seq"], &["--threads", "1", "--timeout", "1"]);
+    let texts: Vec<String> = (0..256).map(|i| format!("{}{}", "MCMLXXXIV ".repeat(19), i)).collect();
+    let reply = server.predict(&json!({"texts": texts, "options": {"beam": 32}}));
+    assert_eq!((reply.status, reply.json()["why"].as_str()), (503, Some("not answered in 1 s")), "{}", reply.body);
+    server.until("an answer to somebody else", |s| s.predict(&json!({"texts": ["II"]})).status == 200);
 }
 
 #[test]
@@ -273,6 +308,40 @@ fn a_signal_lets_what_is_under_way_end() {
         (&line["status"], &line["texts"], &line["model"], &line["path"]),
         (&json!(200), &json!(60), &json!("seq2seq"), &json!("/api/predict"))
     );
+}
+
+/// A server that is killed takes nothing with it but what was under way: what was answered was whole, its models are as they were, and the next one answers the same.
+#[test]
+fn a_killed_server_loses_nothing_but_what_was_under_way() {
+    let contents = || {
+        let mut files: Vec<_> = std::fs::read_dir(models().path("seq2seq")).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        // Another test writes a verdict there.
+        let files = files.into_iter().filter(|path| path.is_file() && !path.ends_with("audit.json"));
+        files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect::<Vec<_>>()
+    };
+    let before = contents();
+    let small = json!({"texts": ["XLII"]});
+    let expected = predicted("seq2seq", &small["texts"], &[]);
+    let texts: Vec<String> = (0..256).map(|i| format!("{}{}", "MCMLXXXIV ".repeat(5), i)).collect();
+    let large = json!({"texts": texts, "options": {"beam": 8}}).to_string();
+    let server = Server::start(&["seq2seq"], &["--threads", "1"]);
+    let reply = server.predict(&small);
+    assert!(reply.status == 200 && reply.body.contains(expected.trim_end()));
+    let mut under_way = server.connect();
+    under_way.write_all(request(server.port, "/api/predict", &large, "").as_bytes()).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    server.signal("KILL");
+    // Cut off before a word of it: no half answer that looks like one.
+    let mut rest = Vec::new();
+    let _ = under_way.read_to_end(&mut rest);
+    assert!(rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
+    let (code, _) = server.wait();
+    assert_eq!(code, None, "killed by a signal");
+    assert!(contents() == before, "the model's files are as they were");
+    let again = Server::start(&["seq2seq"], &[]);
+    assert!(again.predict(&small).body.contains(expected.trim_end()));
+    assert_eq!(again.post("/api/predict", &large, "").json()["answers"].as_array().map(Vec::len), Some(256));
 }
 
 #[test]

@@ -141,7 +141,7 @@ simd! {
     }
 }
 
-/// Packs a full panel whose columns stand in memory as rows: a transposition, eight numbers of each column at a time.
+/// Packs a full panel whose columns stand in memory as rows (`row_stride` is 1, as in every view that has been turned): a transposition, eight numbers of each column at a time.
 #[inline(always)]
 fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR]]) {
     const STEP: usize = 8;
@@ -149,15 +149,9 @@ fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR
     let mut p = k0;
     for block in blocks {
         for c in 0..NR {
-            if b.row_stride == 1 {
-                if let Some(from) = b.data[b.at(p, j + c)..].first_chunk::<STEP>() {
-                    for q in 0..STEP {
-                        block[q][c] = from[q];
-                    }
-                }
-            } else {
-                for (q, row) in block.iter_mut().enumerate() {
-                    row[c] = b.data[b.at(p + q, j + c)];
+            if let Some(from) = b.data[b.at(p, j + c)..].first_chunk::<STEP>() {
+                for q in 0..STEP {
+                    block[q][c] = from[q];
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, one program: the library is linked once, and what is generic is compiled once.
 
+mod attend;
 mod bytes;
 mod common;
 mod product;

@@ -212,3 +212,17 @@ proptest! {
         in_both_types!(check_sums(len, seed));
     }
 }
+
+#[test]
+fn binary_cross_entropy_is_its_formula_and_survives_any_logit() {
+    for target in [0.0, 0.3, 1.0] {
+        for logit in [-3.0f64, -0.5, 0.0, 0.7, 4.0] {
+            let (loss, slope) = loss::binary_cross_entropy(logit, target);
+            let p = 1.0 / (1.0 + (-logit).exp());
+            assert!((loss + target * p.ln() + (1.0 - target) * (1.0 - p).ln()).abs() < 1e-12, "{logit} {target}: {loss}");
+            assert!((slope - (p - target)).abs() < 1e-12, "{logit} {target}: {slope}");
+        }
+        assert_eq!(loss::binary_cross_entropy(1000.0, target), (1000.0 * (1.0 - target), 1.0 - target));
+        assert_eq!(loss::binary_cross_entropy(-1000.0, target), (1000.0 * target, -target));
+    }
+}

@@ -51,6 +51,40 @@ pub enum ConfigError {
     Change(String),
 }
 
+impl ConfigError {
+    /// The key that it is about, if it is about one.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            ConfigError::Unknown { key, .. } | ConfigError::Value { key, .. } => Some(key),
+            ConfigError::Syntax(_) | ConfigError::Change(_) => None,
+        }
+    }
+}
+
+/// Where a key (`train.rate`) stands in a recipe: line and column, from 1. None if it does not, or if the recipe is not TOML.
+///
+/// ```
+/// use spotlight::config::place_of;
+///
+/// let recipe = "seed = 1\n[train]\n  rate = 0.1\n";
+/// assert_eq!(place_of(recipe, "train.rate"), Some((3, 3)));
+/// assert_eq!(place_of(recipe, "train.clip"), None);
+/// ```
+pub fn place_of(recipe: &str, key: &str) -> Option<(usize, usize)> {
+    let parsed = toml::de::DeTable::parse(recipe).ok()?;
+    let mut table = parsed.get_ref();
+    let mut parts = key.split('.').peekable();
+    while let Some(part) = parts.next() {
+        let (name, value) = table.iter().find(|(name, _)| name.get_ref() == part)?;
+        if parts.peek().is_none() {
+            let before = &recipe[..name.span().start];
+            return Some((before.matches('\n').count() + 1, before.chars().rev().take_while(|&c| c != '\n').count() + 1));
+        }
+        table = value.get_ref().as_table()?;
+    }
+    None
+}
+
 /// The defaults, changed by a recipe, changed by `key=value` pairs (`model.hidden=256`).
 pub fn resolve<S: Serialize + DeserializeOwned>(defaults: &S, recipe: &str, changes: &[String]) -> Result<S, ConfigError> {
     let mut settings = Table::try_from(defaults).map_err(|e| ConfigError::Syntax(e.to_string()))?;

@@ -346,6 +346,11 @@ impl<T: Float> Gradients<T> {
         &self.flat()[range]
     }
 
+    /// Makes the gradient of one parameter zero.
+    pub fn clear(&mut self, id: ParamId) {
+        self.data[self.ranges[id.0].0.clone()].fill(T::ZERO);
+    }
+
     /// The gradient of one parameter, and whether it holds something to add to; if not, it must be overwritten.
     pub(crate) fn write(&mut self, id: usize) -> (&mut [T], bool) {
         let add = matches!(self.touched[id], Touch::Dense | Touch::Rows(_) | Touch::Provisional);

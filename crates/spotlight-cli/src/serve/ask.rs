@@ -9,9 +9,9 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::LengthLimitError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use spotlight::model::seq2seq::{Edit, Explore};
-use spotlight::model::{AnswerOptions, Task};
-use spotlight::text::Lines;
+use spotlight::model::seq2seq::Explore;
+use spotlight::model::{AnswerOptions, Edit, Task, Touch};
+use spotlight::text::{Line, Lines, TextError};
 
 use super::App;
 use super::limits::Limits;
@@ -34,12 +34,16 @@ pub struct Ask {
     options: Options,
     /// Whether the answers shall have their attention weights.
     attention: Option<bool>,
-    /// Units that the answers begin with. This and what follows is for models that write; see [`Explore`].
-    force: Vec<String>,
-    /// Weights put in by hand.
+    /// Weights put in by hand. This and what follows is playing with the answers; see [`Explore`] and [`Touch`].
     edits: Vec<Edit>,
     /// Heads switched off.
     heads_off: Vec<usize>,
+    /// Training rows to tell whose context is nearest: that of the text, or of `step`.
+    nearest: usize,
+    /// Whether other views of the units shall be told; for models that judge.
+    views: bool,
+    /// Units that the answers begin with. This and what follows is for models that write.
+    force: Vec<String>,
     /// Units to tell of those that were thought of.
     alternatives: usize,
     /// A step whose numbers are to be told.
@@ -48,8 +52,8 @@ pub struct Ask {
     targets: Vec<String>,
 }
 
-/// Units told at most, for every hypothesis at every step.
-const MOST_ALTERNATIVES: usize = 32;
+/// Alternatives told at most, for every hypothesis at every step, and training rows.
+const MOST_TOLD: usize = 32;
 
 /// The options of `predict`, by the names they have there.
 #[derive(Debug, Default, Deserialize)]
@@ -107,21 +111,47 @@ impl Ask {
         }
         let mut content = self.texts.join("\n");
         content.push('\n');
-        if task == Task::Bags {
-            return Ok(Question::File(content));
+        for (name, value) in [("alternatives", self.alternatives), ("nearest", self.nearest)] {
+            if value > MOST_TOLD {
+                return Err(Refusal::impossible(format!("{name} is {value}: at most {MOST_TOLD}")));
+            }
+        }
+        if task != Task::Seq2seq {
+            return Ok(match self.touch()? {
+                Some(touch) => Question::Touch { content, texts: self.texts.len(), touch },
+                None if task == Task::Bags => Question::File(content),
+                None => Question::Lines(lines_of(&content)),
+            });
         }
         // Read like standard input of `predict`, so that every line means the same.
-        let lines: Vec<_> = Lines::new(content.as_bytes(), "-").collect();
-        match self.explore(task, limits)? {
-            Some(explore) => Ok(Question::Explore(lines, explore)),
-            None => Ok(Question::Lines(lines)),
+        match self.explore(limits)? {
+            Some(explore) => Ok(Question::Explore(lines_of(&content), explore)),
+            None => Ok(Question::Lines(lines_of(&content))),
         }
     }
 }
 
+/// The lines of a request, read like standard input of `predict`, so that every line means the same.
+fn lines_of(content: &str) -> Vec<Result<Line, TextError>> {
+    Lines::new(content.as_bytes(), "-").collect()
+}
+
 impl Ask {
-    /// What is to be done with each answer; none if nothing is.
-    fn explore(&self, task: Task, limits: &Limits) -> Result<Option<Vec<Explore>>, Refusal> {
+    /// What is to be done with the answers of a model that judges; none if nothing is.
+    fn touch(&self) -> Result<Option<Touch>, Refusal> {
+        if !self.force.is_empty() || self.alternatives > 0 || self.step.is_some() || !self.targets.is_empty() {
+            return Err(Refusal::impossible("force, alternatives, step and targets are for models that write (seq2seq)"));
+        }
+        let (edits, heads_off) = (self.edits.clone(), self.heads_off.clone());
+        let touch = Touch { edits, heads_off, views: self.views, nearest: self.nearest };
+        Ok(Some(touch).filter(|touch| *touch != Touch::default()))
+    }
+
+    /// What is to be done with each answer of a model that writes; none if nothing is.
+    fn explore(&self, limits: &Limits) -> Result<Option<Vec<Explore>>, Refusal> {
+        if self.views {
+            return Err(Refusal::impossible("views is for models that judge (classify, match, bags)"));
+        }
         let one = Explore {
             force: self.force.clone(),
             edits: self.edits.clone(),
@@ -129,15 +159,13 @@ impl Ask {
             alternatives: self.alternatives,
             step: self.step,
             target: None,
+            nearest: self.nearest,
         };
         if one == Explore::default() && self.targets.is_empty() {
             return Ok(None);
         }
-        if task != Task::Seq2seq {
-            return Err(Refusal::impossible("force, edits, heads_off, alternatives, step and targets are for models that write (seq2seq)"));
-        }
-        if self.alternatives > MOST_ALTERNATIVES {
-            return Err(Refusal::impossible(format!("alternatives is {}: at most {MOST_ALTERNATIVES}", self.alternatives)));
+        if self.nearest > 0 && self.step.is_none() {
+            return Err(Refusal::impossible("nearest needs step: each step of a model that writes has a context of its own"));
         }
         if self.force.len() > limits.max_chars || self.targets.iter().any(|target| target.chars().count() > limits.max_chars) {
             return Err(Refusal::impossible(format!("force and targets have at most {} characters", limits.max_chars)));

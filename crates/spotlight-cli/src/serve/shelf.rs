@@ -1,13 +1,13 @@
 //! The models that are served, and how they are replaced when their folders change.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spotlight::folder::{self, Manifest};
-use spotlight::model::{self, AnyModel};
+use spotlight::model::{self, AnyModel, Contexts};
 
 use super::refusal::Refusal;
 
@@ -22,6 +22,20 @@ pub struct Loaded {
     pub model: Box<dyn AnyModel>,
     /// How often it was replaced.
     pub version: u64,
+    /// The contexts of what it has learnt from, or why there are none; read when somebody first asks.
+    seen: OnceLock<Result<Contexts, String>>,
+}
+
+impl Loaded {
+    fn new(name: &str, model: Box<dyn AnyModel>, version: u64) -> Self {
+        Loaded { name: name.into(), model, version, seen: OnceLock::new() }
+    }
+
+    /// The contexts of what it has learnt from, if that is still where its settings say.
+    pub fn seen(&self) -> Result<&Contexts, Refusal> {
+        let seen = self.seen.get_or_init(|| self.model.seen().map_err(|error| error.to_string()));
+        seen.as_ref().map_err(|why| Refusal::impossible(why.clone()))
+    }
 }
 
 /// A model's place.
@@ -45,6 +59,17 @@ fn stamp(folder: &Path) -> Stamp {
     names.into_iter().map(of).collect()
 }
 
+/// What a model is called: like its folder; one of an epoch, like the two folders it is in.
+fn called(folder: &Path) -> String {
+    let name = |folder: &Path| folder.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned());
+    match folder.parent() {
+        Some(parent) if name(folder).starts_with("epoch-") && folder::config_path(parent).exists() => {
+            format!("{}/{}", name(parent), name(folder))
+        }
+        _ => name(folder),
+    }
+}
+
 /// All models that are served.
 pub struct Shelf {
     slots: Vec<Slot>,
@@ -58,11 +83,11 @@ impl Shelf {
             let stamp = stamp(folder);
             let model = model::open(folder)?;
             let whole = folder.canonicalize().with_context(|| format!("cannot find {}", folder.display()))?;
-            let called = whole.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned());
+            let called = called(&whole);
             let free = |name: &str| slots.iter().all(|slot| slot.name != name);
             let numbered = (2..).map(|n| format!("{called}-{n}"));
             let name = std::iter::once(called.clone()).chain(numbered).find(|name| free(name)).unwrap_or(called);
-            let loaded = Loaded { name: name.clone(), model, version: 1 };
+            let loaded = Loaded::new(&name, model, 1);
             slots.push(Slot { name, folder: whole, now: RwLock::new(Arc::new(loaded)), stamp: Mutex::new(stamp) });
         }
         Ok(Shelf { slots })
@@ -159,7 +184,7 @@ impl Slot {
         match model::open(&self.folder) {
             Ok(model) => {
                 let version = self.now().version + 1;
-                let loaded = Arc::new(Loaded { name: self.name.clone(), model, version });
+                let loaded = Arc::new(Loaded::new(&self.name, model, version));
                 *self.now.write().unwrap_or_else(PoisonError::into_inner) = loaded;
                 note(&format!("{} has changed and was read again (version {version})", self.name));
             }

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use spotlight::model::seq2seq::{Explore, Transducer};
-use spotlight::model::{AnswerOptions, AnyModel, Input, ToJson};
+use spotlight::model::{AnswerOptions, AnyModel, Input, Reply, ToJson, Touch, Touched};
 use spotlight::text::{Line, TextError};
 
 use super::queue::Job;
 use super::refusal::Refusal;
+use super::shelf::Loaded;
 use crate::predict::in_json;
 
 /// Characters, times the hypotheses of each, that are computed before it is asked again whether anybody still waits.
@@ -24,6 +25,15 @@ pub enum Question {
     Explore(Vec<Result<Line, TextError>>, Vec<Explore>),
     /// What a file would hold, for a task that reads files.
     File(String),
+    /// The lines of some texts for a model that judges, and what is to be done with the answers.
+    Touch {
+        /// What a file would hold.
+        content: String,
+        /// How many texts that are.
+        texts: usize,
+        /// What is to be done.
+        touch: Touch,
+    },
 }
 
 /// What came of a request.
@@ -47,6 +57,7 @@ impl Question {
         match self {
             Question::Lines(lines) | Question::Explore(lines, _) => lines.len(),
             Question::File(_) => 1,
+            Question::Touch { texts, .. } => *texts,
         }
     }
 
@@ -54,7 +65,7 @@ impl Question {
     pub fn chars(&self) -> usize {
         match self {
             Question::Lines(lines) | Question::Explore(lines, _) => lines.iter().map(size).sum(),
-            Question::File(content) => content.len(),
+            Question::File(content) | Question::Touch { content, .. } => content.len(),
         }
     }
 }
@@ -87,6 +98,9 @@ fn compute(batch: &mut [Job]) -> Result<Vec<Vec<String>>, Refusal> {
     let model = loaded.model.as_ref();
     if let Question::File(content) = &first.question {
         return Ok(vec![replies(model, Input::Content(content), &options)?]);
+    }
+    if let Question::Touch { content, touch, .. } = &first.question {
+        return Ok(vec![touched(&loaded, content, touch, &options)?]);
     }
     if let Question::Explore(lines, explore) = &first.question {
         return Ok(vec![explored(first, lines, explore)?]);
@@ -138,11 +152,34 @@ fn explored(job: &Job, lines: &[Result<Line, TextError>], explore: &[Explore]) -
             return Ok(String::new());
         }
         match line {
-            Ok(line) => Ok(model.explore_line(line, explore, &job.options).map_err(refused)?.to_json().to_string()),
+            Ok(line) => {
+                let mut found = model.explore_line(line, explore, &job.options).map_err(refused)?;
+                if explore.nearest > 0 {
+                    model.nearest(&mut found, job.loaded.seen()?, explore.nearest);
+                }
+                Ok(found.to_json().to_string())
+            }
             Err(error) => Err(Refusal::impossible(error.to_string())),
         }
     };
     lines.par_iter().zip(explore).map(one).collect()
+}
+
+/// Answers of a model that judges with what came of playing with them, in the order of the texts.
+fn touched(loaded: &Loaded, content: &str, touch: &Touch, options: &AnswerOptions) -> Result<Vec<String>, Refusal> {
+    let refused = |error: spotlight::Error| Refusal::impossible(error.to_string());
+    let model = loaded.model.as_ref();
+    let seen = if touch.nearest > 0 { Some(loaded.seen()?) } else { None };
+    let found = model.touch(Input::Content(content), touch, seen).map_err(refused)?;
+    let options = AnswerOptions { unranked: true, ..options.clone() };
+    let one = |(reply, found): (spotlight::Result<Reply>, &Touched)| {
+        let mut answer = in_json(&reply.map_err(refused)?);
+        if let (Some(fields), serde_json::Value::Object(more)) = (answer.as_object_mut(), found.to_json()) {
+            fields.extend(more);
+        }
+        Ok(answer.to_string())
+    };
+    model.answers(Input::Content(content), &options).map_err(refused)?.zip(&found).map(one).collect()
 }
 
 /// What `predict --json` prints.

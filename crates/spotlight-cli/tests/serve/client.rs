@@ -17,14 +17,26 @@ pub fn models() -> &'static Place {
     MODELS.get_or_init(|| {
         let place = Place::new();
         let data = |name: &str| format!("{}/../../examples/data/{name}", env!("CARGO_MANIFEST_DIR"));
-        for (task, file, settings) in [
-            ("seq2seq", "numerals.tsv", &["model.embedding=8", "model.hidden=16", "train.epochs=2"][..]),
-            ("classify", "messages.tsv", &["train.epochs=2"]),
-            ("match", "questions.tsv", &["model.embedding=8", "model.hidden=8", "train.epochs=1"]),
-            ("bags", "coins.csv", &["train.epochs=2"]),
+        const SMALL: [&str; 3] = ["model.embedding=8", "model.hidden=16", "train.epochs=2"];
+        let small = |more: &[&'static str]| [&SMALL[..], more].concat();
+        for (name, task, file, settings) in [
+            ("seq2seq", "seq2seq", "numerals.tsv", small(&[])),
+            ("kept", "seq2seq", "numerals.tsv", small(&["train.keep=[1]"])),
+            ("two-heads", "seq2seq", "numerals.tsv", small(&["attention.heads=2"])),
+            (
+                "transformer",
+                "seq2seq",
+                "numerals.tsv",
+                small(&["model.architecture=transformer", "transformer.heads=2", "model.decoder_layers=1"]),
+            ),
+            ("classify", "classify", "messages.tsv", vec!["train.epochs=2"]),
+            ("classify-heads", "classify", "messages.tsv", vec!["train.epochs=2", "model.form=pooled", "attention.heads=2"]),
+            ("match", "match", "questions.tsv", vec!["model.embedding=8", "model.hidden=8", "train.epochs=1"]),
+            ("evidence", "match", "questions.tsv", vec![]),
+            ("bags", "bags", "coins.csv", vec!["train.epochs=2"]),
         ] {
             let file = data(file);
-            let mut arguments = vec!["train", "--task", task, "--train", &file, "--out", task];
+            let mut arguments = vec!["train", "--task", task, "--train", &file, "--out", name];
             settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
             let output = run(&place, &arguments);
             assert!(output.status.success(), "{}", err(&output));

@@ -43,6 +43,7 @@ pub use divergence::{divergence, total_variation};
 pub use keep::{keep, kept};
 pub use kendall::kendall;
 pub use page::page;
+pub(crate) use read::in_batches;
 pub use read::{Reading, integrated, read, slopes};
 pub use report::Report;
 pub use siblings::{NEVER, Siblings};

@@ -244,8 +244,8 @@ fn against_others(row: &[f64], label: usize) -> f64 {
     row[label] - (row.iter().sum::<f64>() - row[label]) / others
 }
 
-/// For each case and each of its units, the answer without it.
-fn leave_one_out<P: Probe>(probe: &P, cases: &[&P::Case]) -> Result<Vec<Vec<Vec<f64>>>> {
+/// For each case and each of its units, the answer without it: the probabilities of the labels.
+pub fn leave_one_out<P: Probe>(probe: &P, cases: &[&P::Case]) -> Result<Vec<Vec<Vec<f64>>>> {
     let left = |case: &&P::Case| {
         let n = probe.length(case);
         (0..n).map(|unit| probe.left(case, &(0..n).map(|i| i != unit).collect::<Vec<_>>())).collect::<Vec<_>>()

@@ -24,7 +24,7 @@ pub struct Reading {
 }
 
 /// Opens cases, some of similar length at a time; `read` gets what was opened and the numbers of the cases in it, and gives something for each.
-fn in_batches<P: Probe, R: Send>(
+pub(crate) fn in_batches<P: Probe, R: Send>(
     probe: &P,
     cases: &[&P::Case],
     scale: f32,

@@ -50,8 +50,8 @@ pub enum FolderError {
         holder: Option<Holder>,
     },
     /// A run to be resumed that is at its end.
-    #[error("{place} holds a finished run{length}: there is nothing to resume. To train for longer, make a new model from its settings: \
-             spotlight train {place}/config.toml --set train.epochs=N --out OTHER",
+    #[error("{place} holds a finished run{length}: there is nothing to resume. To train it further: spotlight train --from {place} --out OTHER. \
+             To train anew for longer: spotlight train {place}/config.toml --set train.epochs=N --out OTHER",
         place = folder.display(), length = epochs.map_or_else(String::new, |n| format!(" of {n} epochs")))]
     Finished {
         /// The folder.

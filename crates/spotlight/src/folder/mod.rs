@@ -83,7 +83,7 @@ const CHECKPOINT_FILE: &str = "state.safetensors";
 /// Where the files of a new model are made before they are moved.
 const STAGING: &str = ".spotlight-start";
 
-/// Names that every kind of model uses or may use. With the names of [`frame_names`], folders `fold-1`, `fold-2`, ... and what is left of a file that was being
+/// Names that every kind of model uses or may use. With the names of [`frame_names`], folders `fold-1`, `fold-2`, ..., those of an ensemble's members and of kept epochs, and what is left of a file that was being
 /// written (its name and `.partial` or `.tmp`), these are all the names a model's folder may hold.
 pub const COMMON_NAMES: [&str; 10] = [CONFIG, WEIGHTS, METRICS, RECORD, MANIFEST, LOG, AUDIT, CALIBRATION, LOCK, CHECKPOINT];
 
@@ -110,14 +110,31 @@ pub fn members(folder: &Path) -> Vec<PathBuf> {
     (1..).map(|number| folder.join(member_name(number))).take_while(|member| config_path(member).exists()).collect()
 }
 
+/// What the names of kept epochs begin with.
+const EPOCH: &str = "epoch-";
+
+/// The name of the folder that holds the model of an epoch, counted from 1.
+pub fn epoch_name(epoch: u64) -> String {
+    format!("{EPOCH}{epoch}")
+}
+
 /// Copies the files of a model that has learnt to a new folder: those on its list, and the list.
 pub fn copy(model: &Path, to: &Path) -> Result<()> {
+    copy_if(model, to, |name| is_known(name) && name != LOCK)
+}
+
+/// Copies what makes a model before it has learnt: settings and vocabularies.
+pub(crate) fn copy_frame(model: &Path, to: &Path) -> Result<()> {
+    copy_if(model, to, |name| name == CONFIG || Task::ALL.iter().any(|&task| frame_names(task).contains(&name)))
+}
+
+fn copy_if(model: &Path, to: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     create(to)?;
     let entries = std::fs::read_dir(model).map_err(|source| Error::Io { path: model.to_path_buf(), source })?;
     for entry in entries {
         let entry = entry.map_err(|source| Error::Io { path: model.to_path_buf(), source })?;
         let name = entry.file_name();
-        if name.to_str().is_some_and(|name| is_known(name) && name != LOCK) && entry.path().is_file() {
+        if name.to_str().is_some_and(&wanted) && entry.path().is_file() {
             std::fs::copy(entry.path(), to.join(&name)).map_err(|source| Error::Io { path: entry.path(), source })?;
         }
     }

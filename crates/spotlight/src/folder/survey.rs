@@ -157,9 +157,9 @@ fn entries(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Whether a folder of this name is that of a fold or of a member of an ensemble.
+/// Whether a folder of this name is that of a fold, of a member of an ensemble or of an epoch.
 fn is_part(name: &str) -> bool {
-    let number = name.strip_prefix("fold-").or_else(|| name.strip_prefix(super::MEMBER));
+    let number = ["fold-", super::MEMBER, super::EPOCH].into_iter().find_map(|prefix| name.strip_prefix(prefix));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 

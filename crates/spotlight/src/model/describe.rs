@@ -92,7 +92,7 @@ pub fn measure_style(measure: &Measure) -> Style {
 /// The name of a measure as it is printed.
 pub fn measure_name(name: &str) -> String {
     match name {
-        "map" | "mrr" => name.to_uppercase(),
+        "map" | "mrr" | "cer" => name.to_uppercase(),
         "macro_f1" => "macro F1".into(),
         "auc" => "ROC-AUC".into(),
         "bleu" => "BLEU".into(),

@@ -13,11 +13,23 @@ use crate::axis::Axis;
 use crate::config::ConfigError;
 use crate::encoder::{AnyEncoder, Encoder, EncoderConfig, EncoderName, Read};
 use crate::nn::{Embedding, RnnConfig};
-use crate::params::Params;
+use crate::params::{ParamId, Params};
 use crate::tape::{Tape, Var};
 use crate::text::vectors::WordVectors;
 use crate::text::vocab::UNKNOWN;
-use crate::text::{Tokenizer, UnitKind};
+use crate::text::{Tokenizer, UnitKind, UnitSettings};
+
+/// The units of a text encoder: those of the training texts, and the first words of a file of vectors.
+pub(super) fn with_words_of_vectors(tokenizer: Tokenizer, section: &EncoderSection) -> Result<Tokenizer> {
+    if section.vectors.is_empty() || tokenizer.kind() != UnitKind::Words {
+        return Ok(tokenizer);
+    }
+    let words = WordVectors::first_words(&section.vectors, section.vectors_words)?;
+    if words.is_empty() {
+        return Ok(tokenizer);
+    }
+    Ok(tokenizer.grown(&UnitSettings { min_count: 1, vocab_size: None, ..UnitSettings::default() }, words)?)
+}
 
 /// What `[model]` says of the encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +51,10 @@ pub struct EncoderSection {
     pub word_dropout: f64,
     /// A file of word vectors (word2vec's or GloVe's text format) to begin with; empty for none.
     pub vectors: String,
+    /// How many of that file's first words are known to the model even if no training text has them.
+    pub vectors_words: usize,
+    /// Epochs in which the vectors of a file stay as they are; then they learn with the rest.
+    pub vectors_frozen: u64,
 }
 
 impl Default for EncoderSection {
@@ -52,6 +68,8 @@ impl Default for EncoderSection {
             dropout: 0.3,
             word_dropout: 0.0,
             vectors: String::new(),
+            vectors_words: 50_000,
+            vectors_frozen: 0,
         }
     }
 }
@@ -152,6 +170,11 @@ impl TextEncoder {
         let scaled = tape.to_vec(vectors).iter().map(|x| x * scale).collect();
         let input = tape.input(ids.len(), width, scaled)?;
         Ok((input, self.encoder.read(tape, tape.on_axis(input, axis)?)?))
+    }
+
+    /// The parameters that stay as they are in an epoch: vectors from a file, at first.
+    pub(super) fn frozen(&self, section: &EncoderSection, epoch: u64) -> Option<ParamId> {
+        (!section.vectors.is_empty() && epoch < section.vectors_frozen).then_some(self.embedding.weight)
     }
 
     /// Takes the vectors of the vocabulary's words from a file; words that are not in it keep theirs. Returns how many were found.

@@ -14,7 +14,9 @@ use super::ask::{AnswerOptions, Input, Replies};
 use super::describe::{Baseline, Fact, Outline, Scores, add_baselines};
 use super::ensemble::different;
 use super::grow::Named;
+use super::nearest::{Contexts, ROWS};
 use super::teach;
+use super::touch::{self, Touch, Touched};
 use crate::audit::{Course, Progress, Report};
 use crate::config::ConfigError;
 use crate::metrics::Tallies;
@@ -142,6 +144,16 @@ pub trait Model: Sized + Send + Sync + 'static {
         Err(Error::Audit(format!("no experiments are known for the attention of the task {}", Self::TASK.name())))
     }
 
+    /// Plays with the answers to an input; see [`Touch`]. For models that judge: one that writes is played with by [`Transducer::explore`](super::seq2seq::Transducer::explore).
+    fn touch(&self, _input: Input, _touch: &Touch, _seen: Option<&Contexts>) -> Result<Vec<Touched>> {
+        Err(touch::refused(format!("that of the task {}", Self::TASK.name())))
+    }
+
+    /// The contexts of examples.
+    fn contexts(&self, _rows: &[Self::Row]) -> Result<Contexts> {
+        Err(touch::refused(format!("that of the task {}", Self::TASK.name())))
+    }
+
     /// What simple ways reach on these examples. Some must be shown the examples that the model has learnt from; if they are not there, they are left out.
     fn baselines(&self, _train: &dyn Fn() -> Option<Vec<Self::Row>>, _rows: &[Self::Row]) -> Result<Vec<Baseline>> {
         Ok(Vec::new())
@@ -191,6 +203,12 @@ pub trait AnyModel: Send + Sync {
     /// As its own type, for what only one task can do.
     fn as_any(&self) -> &dyn Any;
 
+    /// Plays with the answers to an input, in its order: `seen` is what [`AnyModel::seen`] gave. For models that judge.
+    fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>>;
+
+    /// The contexts of the examples that it learnt from, the first of many; an error if their file is not there.
+    fn seen(&self) -> Result<Contexts>;
+
     /// How well it does on a file of examples; `note` hears what was left out of it.
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores>;
 
@@ -224,6 +242,17 @@ impl<M: Model> AnyModel for M {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {
+        Model::touch(self, input, touch, seen)
+    }
+
+    fn seen(&self) -> Result<Contexts> {
+        let missing = |got: String| Error::Value { what: "the training examples".into(), got, expected: "those it learnt from".into() };
+        let mut rows = teach::training_rows::<M>(self.config()).map_err(missing)?;
+        rows.truncate(ROWS);
+        self.contexts(&rows)
     }
 
     fn evaluate(&self, file: &Path, options: &AnswerOptions, note: &mut dyn FnMut(&str)) -> Result<Scores> {

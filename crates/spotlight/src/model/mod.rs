@@ -26,6 +26,7 @@ mod kind;
 pub mod lbfgs;
 pub mod linear;
 pub mod matching;
+mod nearest;
 pub mod pooling;
 pub mod probe;
 mod reference;
@@ -36,6 +37,7 @@ pub mod teach;
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod touch;
 pub mod transformer;
 pub mod units;
 
@@ -45,8 +47,10 @@ pub use attention::AttentionSection;
 pub use calibration::Calibration;
 pub use form::Form;
 pub use kind::{AnyModel, Chosen, Model, Settings};
+pub use nearest::{Context, Contexts, Seen};
 pub use reference::Setting;
 pub use task::{Task, open};
+pub use touch::{Edit, Touch, Touched};
 pub use transformer::TransformerSection;
 pub use units::UnitSection;
 

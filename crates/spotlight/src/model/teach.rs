@@ -95,12 +95,12 @@ impl<M: Model> Begun<M> {
         let Prepared { model, train, dev } = prepare::<M>(order.recipe, order.changes, note)?;
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
-        note(&data);
-        note(&format!("{network}, {parameters} parameters; settings in {}", settings.display()));
-        baseline.iter().for_each(|line| note(line));
         let rows: Vec<Vec<u8>> = train.iter().chain(&dev).flat_map(|row| model.identity(row)).collect();
         let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
         check_metric(model.config().training(), &model.learner(), &dev)?;
+        note(&data);
+        note(&format!("{network}, {parameters} parameters; settings in {}", settings.display()));
+        baseline.iter().for_each(|line| note(line));
         let folder = match order.resume {
             true => folder::resume(order.folder)?,
             false => folder::claim(order.folder, order.force)?.begin(|path| model.save_frame(path))?,
@@ -147,6 +147,12 @@ pub(super) struct Prepared<M: Model> {
     pub dev: Vec<M::Row>,
 }
 
+/// Whether a change is one of those settings that would else be chosen, not a file, a seed or where to go on from.
+fn is_choice(change: &str) -> bool {
+    ["text.", "source.", "target.", "model.", "attention.", "transformer.", "train."].iter().any(|section| change.starts_with(section))
+        && !["train.from=", "train.mix="].iter().any(|own| change.starts_with(own))
+}
+
 /// Reads the data, settles all settings, and makes the model. Nothing is written.
 pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: &mut dyn FnMut(&str)) -> Result<Prepared<M>> {
     // First what is given, to know the data; then what follows from the data, under it.
@@ -157,6 +163,10 @@ pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: 
         None => {
             let chosen = M::choose(&train, changes)?;
             chosen.notes.iter().for_each(|line| note(line));
+            let told: Vec<&str> = changes.iter().map(String::as_str).filter(|change| is_choice(change)).collect();
+            if !told.is_empty() {
+                note(&format!("but as told: {}", told.join(", ")));
+            }
             crate::config::resolve(&chosen.config, "", changes)?
         }
     };
@@ -220,14 +230,21 @@ fn old_rows<M: Model>(config: &M::Config, share: f64, count: usize, note: &mut d
 }
 
 /// The examples that a model has learnt from, if their file is still where it was; else why not.
-pub(super) fn learnt_from<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
+pub(super) fn training_rows<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
     let path = config.files().0;
-    if path.is_empty() || path == "-" || !Path::new(path).exists() {
-        let what = if path.is_empty() || path == "-" { "the training examples are".into() } else { format!("the training file {path} is") };
-        return Err(format!("note: {what} not there, so what remembers them is not compared"));
+    match path {
+        "" | "-" => Err("the training examples are not there".into()),
+        path if !Path::new(path).exists() => Err(format!("the training file {path} is not there")),
+        _ => parts::<M>(config, &mut |_| {}).map(|(train, _)| train).map_err(|error| error.to_string()),
     }
-    let found = parts::<M>(config, &mut |_| {});
-    found.map(|(train, _)| train).map_err(|e| format!("note: what remembers the training examples is not compared: {e}"))
+}
+
+/// The same, for ways that remember them; what is missing is said.
+pub(super) fn learnt_from<M: Model>(config: &M::Config) -> Result<Vec<M::Row>, String> {
+    training_rows::<M>(config).map_err(|why| match why.ends_with("not there") {
+        true => format!("note: {why}, so what remembers them is not compared"),
+        false => format!("note: what remembers the training examples is not compared: {why}"),
+    })
 }
 
 /// Says which labels have too few examples to be learnt well.

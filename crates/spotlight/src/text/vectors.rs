@@ -38,6 +38,30 @@ impl WordVectors {
         Self::read_from(BufReader::new(file), path, id)
     }
 
+    /// The first `most` words of such a file, which usually has the most frequent first. What is wrong with its rows is found when vectors are read.
+    pub fn first_words(path: impl AsRef<Path>, most: usize) -> Result<Vec<String>, TextError> {
+        let path = path.as_ref();
+        let mut reader = BufReader::new(File::open(path).map_err(|source| TextError::read(path, source))?);
+        let mut words = Vec::new();
+        let mut header = None;
+        let mut dim = None;
+        while words.len() < most {
+            let Some(bytes) = read_line(&mut reader, None).map_err(|source| TextError::read(path, source))? else { break };
+            if dim.is_none() && header.is_none() {
+                header = Header::parse(&bytes);
+                if header.is_some() {
+                    continue;
+                }
+            }
+            let row = Row::new(path, 0, &bytes);
+            let dim = *dim.get_or_insert_with(|| header.as_ref().map_or(row.fields.len().saturating_sub(1), |header| header.dim));
+            if let Ok((Some(word), _)) = row.split(dim) {
+                words.push(word.to_string());
+            }
+        }
+        Ok(words)
+    }
+
     /// Reads vectors from any reader; errors call it `path`.
     pub fn read_from(mut reader: impl BufRead, path: impl AsRef<Path>, id: impl Fn(&str) -> Option<u32>) -> Result<Self, TextError> {
         let path = path.as_ref();
@@ -176,6 +200,18 @@ mod tests {
         assert_eq!(read(b"4 2\r\nthe 1 -2.5 \r\ndog x y\r\ncat 3e-1 4\r\n\xFF 1 2"), expected);
         assert_eq!(read(b". . 1 2\ndog 1 2"), Err("vectors.txt:2: expected 4 fields as in the rows before, found 3".into()));
         assert_eq!(read(b"2 2\n. . 1 2\ndog 1 2"), vectors(2, &[(2, &[1.0, 2.0])]));
+    }
+
+    #[test]
+    fn the_first_words_stand_in_the_files_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("vectors.txt");
+        for header in ["", "5 2\n"] {
+            std::fs::write(&path, [header.as_bytes(), b"the 1 2\n. . 3 4\n\xFF 1 2\ncat 5 6\ndog 7 8\n"].concat()).unwrap();
+            assert_eq!(WordVectors::first_words(&path, 3).unwrap(), ["the", ". .", "cat"]);
+        }
+        assert!(WordVectors::first_words(&path, 0).unwrap().is_empty());
+        assert!(WordVectors::first_words(dir.path().join("none"), 1).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use spotlight_kernels::Float;
 
 use crate::Result;
-use crate::params::Params;
+use crate::params::{ParamId, Params};
 use crate::tape::{Tape, Var};
 use crate::text::batch::Lengths;
 
@@ -37,6 +37,12 @@ pub trait Learner: Sync {
 
     /// The sum of the examples' losses, times `scale`.
     fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Self::Example], scale: f64) -> Result<Var>;
+
+    /// Parameters that stay as they are in this epoch, counted from 0. None unless told.
+    fn frozen(&self, epoch: u64) -> Vec<ParamId> {
+        let _ = epoch;
+        Vec::new()
+    }
 
     /// Sets the weights to the best ones at once, if they can be computed; no steps are taken then. It must come to the same bits whenever it is asked, and look at `stop` from time to time.
     fn solve(&self, _params: &mut Params<f32>, _examples: &[Self::Example], _stop: &AtomicBool) -> Result<Solution> {

@@ -228,6 +228,8 @@ impl Run<'_> {
                 watch.measuring();
                 let evaluation = self.evaluate(learner, params, dev, &mut state, schedule)?;
                 watch.evaluated(&evaluation);
+            } else {
+                self.keep_epoch(state.progress.epoch, params)?;
             }
             (state.progress.loss, state.progress.targets) = (0.0, 0);
         }
@@ -282,11 +284,15 @@ impl Run<'_> {
         let parts = deal(examples, count, |e| learner.lengths(e));
         let seed = self.seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(state.progress.step);
         let (loss, gradients) = shards.gradients(params, seed, &parts, |tape, part| learner.loss(tape, part, scale))?;
+        // A gradient of zero leaves no trace in what the rule remembers; what decays is put back.
+        let frozen: Vec<_> = learner.frozen(state.progress.epoch).into_iter().map(|id| (id, params.get(id).to_vec())).collect();
+        frozen.iter().for_each(|(id, _)| gradients.clear(*id));
         let rate = s.rate * schedule.factor(state.progress.step + 1) * state.progress.plateau.0;
         let norm = state.optimiser.update(params.flat_mut(), gradients, |norm| {
             let scale = if s.clip > 0.0 { clip_scale(norm, s.clip) } else { 1.0 };
             (loss.is_finite() && norm.is_finite()).then_some((rate, scale))
         });
+        frozen.iter().for_each(|(id, weights)| params.get_mut(*id).copy_from_slice(weights));
         if !loss.is_finite() || !norm.is_finite() {
             let mut lines: Vec<usize> = examples.iter().map(|e| learner.line(e)).collect();
             lines.sort_unstable();
@@ -333,6 +339,7 @@ impl Run<'_> {
             p.best_measures = by_name(&measures);
             self.keep(params)?;
         }
+        self.keep_epoch(p.epoch, params)?;
         params.flat_mut().copy_from_slice(&own);
         if s.schedule == ScheduleName::Plateau && verdict.telling {
             let (current, best, waited) = p.plateau;

@@ -49,6 +49,8 @@ pub struct TrainSettings {
     pub from: String,
     /// Of the examples that the model in `from` learnt from, so many are learnt again, as a share of the new ones: against forgetting.
     pub mix: f64,
+    /// Epochs whose model is kept beside the best one, such as `[1, 5]`, each in a folder `epoch-N` of its own: to look at how a model came to be what it is.
+    pub keep: Vec<u64>,
 }
 
 /// Names of the optimisers.
@@ -106,6 +108,7 @@ impl Default for TrainSettings {
             metric: "loss".into(),
             from: String::new(),
             mix: 0.0,
+            keep: Vec::new(),
         }
     }
 }
@@ -131,6 +134,7 @@ impl TrainSettings {
         need(self.mix >= 0.0 && self.mix.is_finite(), "mix", format!("must not be below 0, is {}", self.mix))?;
         need(self.mix == 0.0 || !self.from.is_empty(), "mix", "goes with train.from".into())?;
         need(self.decay >= 0.0, "decay", format!("must not be below 0, is {}", self.decay))?;
+        need(!self.keep.contains(&0), "keep", "counts epochs from 1".into())?;
         let factor = self.plateau_factor;
         need(factor > 0.0 && factor < 1.0, "plateau_factor", format!("must be between 0 and 1, is {factor}"))
     }

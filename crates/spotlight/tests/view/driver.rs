@@ -131,6 +131,13 @@ impl Browser {
         send("Emulation.setTouchEmulationEnabled", json!({"enabled": true}));
     }
 
+    /// From now on the reader prefers dark, or light.
+    #[allow(dead_code)]
+    pub fn prefers(&self, scheme: &str) {
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.command("goog/cdp/execute", &json!({"cmd": "Emulation.setEmulatedMedia", "params": features}));
+    }
+
     /// Touches a place in the window for a moment.
     pub fn tap(&self, (x, y): (i64, i64)) {
         let actions = json!([
@@ -142,6 +149,15 @@ impl Browser {
             "actions",
             &json!({"actions": [{"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": actions}]}),
         );
+    }
+
+    /// Presses at a place in the window, moves to another and lets go there.
+    #[allow(dead_code)]
+    pub fn drag(&self, from: (i64, i64), to: (i64, i64)) {
+        let place = |(x, y): (i64, i64), duration: u32| json!({"type": "pointerMove", "duration": duration, "x": x, "y": y});
+        let button = |name: &str| json!({"type": name, "button": 0});
+        let actions = [place(from, 0), button("pointerDown"), place(to, 200), button("pointerUp")];
+        self.command("actions", &json!({"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]}));
     }
 
     fn pointer(&self, (x, y): (i64, i64), buttons: &[&str]) {

@@ -18,7 +18,10 @@ export const s = (tag, properties, ...children) => fill(document.createElementNS
   Object.entries(properties ?? {}).map(([name, value]) => [name, typeof value === 'number' ? String(value) : value])), children);
 
 // A unit as it can be seen: a space is no gap.
-export const seen = unit => unit === null ? 'end' : unit.replace(/ /g, '␣') || '∅';
+export const seen = unit => unit === null ? 'end' : unit.replace(/ /g, '␣').replace(/\t/g, '⇥') || '∅';
+
+// Whether a text is read from right to left: most of its units are.
+export const backwards = units => units.filter(unit => unit && /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(unit)).length * 2 > units.length;
 
 export const percent = p => p >= 0.9995 ? '100%' : p >= 0.0995 ? `${(100 * p).toFixed(0)}%` : p >= 0.001 ? `${(100 * p).toFixed(1)}%` : p > 0 ? '<0.1%' : '0%';
 

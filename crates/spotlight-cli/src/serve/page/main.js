@@ -5,8 +5,10 @@ import { h } from './dom.js';
 import * as reads from './reads.js';
 import * as rows from './rows.js';
 import * as save from './save.js';
+import { SCALES } from './scale.js';
 import { change, onChange, restore, state } from './state.js';
 import { audit, cancelled, models } from './transport.js';
+import { judged } from './trust.js';
 import * as words from './words.js';
 import * as writes from './writes.js';
 
@@ -35,8 +37,8 @@ async function draw() {
     else if (state.view === 'beside') {
       const other = shelf.find(model => model.name === state.other);
       parts = other ? beside.show(shown = await beside.load(now, other, text), [now.name, other.name]) : [h('p', {}, 'Choose the model beside it, above.')];
-    } else if (now.task === 'seq2seq') parts = writes.show(shown = await writes.load(now.name, text));
-    else parts = reads.show(shown = await reads.load(now, text));
+    } else if (now.task === 'seq2seq') parts = writes.show(shown = await writes.load(now.name, text), now.name);
+    else parts = reads.show(shown = await reads.load(now, text), now);
     // A newer drawing is under way: this one is late.
     if (mine !== turn) return;
     put(parts);
@@ -64,12 +66,13 @@ function controls() {
   $('beam').value = state.beam;
   $('beam').max = limits.beam;
   $('beam-label').hidden = now.task !== 'seq2seq';
-  const views = Object.keys(VIEWS).filter(view => now.task === 'seq2seq' || now.task === 'classify' || !['words', 'rows'].includes(view));
+  const views = Object.keys(VIEWS);
   $('views').replaceChildren(...views.map(view => h('button', { 'aria-current': String(state.view === view), 'data-view': view, onclick: () => change({ view }) }, VIEWS[view])));
   $('text-label').textContent = { match: 'A question and an answer a line, apart by a tab', bags: 'Rows of a CSV file, with its header' }[now.task] ?? 'Type something';
   if (document.activeElement !== $('text') || $('text').value === '') $('text').value = state.text;
   $('text').rows = now.task === 'match' || now.task === 'bags' ? 5 : 2;
-  $('verdict').textContent = verdict ?? (now.audited ? '' : 'This model’s attention has not been audited.');
+  $('scale').value = state.scale ?? '';
+  judged(verdict ?? (now.audited ? '' : 'This model’s attention has not been audited.'));
 }
 
 // What an audit found, in its own words.
@@ -102,6 +105,8 @@ async function start() {
   $('text').addEventListener('input', () => change({ text: $('text').value }));
   $('model').addEventListener('change', () => change({ model: $('model').value, text: '', view: 'look' }));
   $('other').addEventListener('change', () => change({ other: $('other').value, view: $('other').value ? 'beside' : 'look' }));
+  $('scale').append(...Object.entries(SCALES).map(([value, name]) => h('option', { value }, name)));
+  $('scale').addEventListener('change', () => change({ scale: $('scale').value || null }));
   $('beam').addEventListener('input', () => { if ($('beam').checkValidity() && $('beam').value) change({ beam: Number($('beam').value) }); });
   const nothing = done => { if (!done) say('This view has no drawing to save.', true); };
   $('save-svg').addEventListener('click', () => nothing(save.svg()));

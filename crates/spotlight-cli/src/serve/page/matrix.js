@@ -1,37 +1,62 @@
 // A matrix of weights: columns are read, rows are written. And the lines between the two.
 
-import { colour, inkOn, s, seen } from './dom.js';
+import { backwards, colour, h, inkOn, s, seen } from './dom.js';
+import { scale } from './scale.js';
+import { drag, dragged, tip, untip } from './tip.js';
 
 const CELL = 30;
+// The column that the keyboard has reached.
+let column = 0;
 
-// options: row (selected), onrow(row), signed (weights are differences), changed (set of rows), small (a thumbnail)
+// options: row (selected), onrow(row), onweight(row, column, weight), signed (weights are differences), changed (set of rows), small (pixels of a cell of a thumbnail)
 export function matrix(source, output, weights, options = {}) {
-  const cell = options.small ? 7 : source.length > 60 ? 16 : CELL;
+  const cell = options.small ?? (source.length > 60 ? 16 : CELL), turned = backwards(source);
   const long = list => Math.max(1, ...list.map(unit => [...seen(unit)].length));
-  const left = options.small ? 2 : Math.min(160, Math.max(66, 20 + 8 * long(output)));
-  const top = options.small ? 2 : Math.min(130, 34 + (long(source) > 2 ? 7.5 * Math.min(12, long(source)) : 0));
+  const left = options.small ? 1 : Math.min(160, Math.max(66, 20 + 8 * long(output)));
+  const top = options.small ? 1 : Math.min(130, 34 + (long(source) > 2 ? 7.5 * Math.min(12, long(source)) : 0));
   const slanted = long(source) > 2;
+  // Where a column stands: texts that are read from right to left run so.
+  const x = j => left + (turned ? source.length - 1 - j : j) * cell;
   const width = left + cell * source.length + 8, height = top + cell * output.length + 8;
-  const most = options.signed ? Math.max(1e-9, ...weights.flat().map(Math.abs)) : 1;
+  const most = Math.max(1e-9, ...weights.flat().map(Math.abs)), on = scale(weights, 'unit');
   const short = text => [...text].length > 14 ? [...text].slice(0, 13).join('') + '…' : text;
   const svg = s('svg', { width, height, viewBox: `0 0 ${width} ${height}`, class: 'matrix', role: 'img', 'aria-label': options.label ?? 'weights: rows are written, columns are read' });
   svg.append(s('rect', { x: left, y: top, width: cell * source.length, height: cell * output.length, fill: colour(0) }));
   weights.forEach((row, i) => row.forEach((weight, j) => {
-    const share = weight / most;
+    const share = options.signed ? weight / most : on.share(weight);
     // What is as pale as the ground is not drawn: a large matrix is mostly that.
     if (Math.abs(share) < 0.004) return;
-    svg.append(s('rect', { x: left + j * cell, y: top + i * cell, width: cell - 1, height: cell - 1, fill: colour(share) },
+    svg.append(s('rect', { x: x(j), y: top + i * cell, width: cell - (cell > 4), height: cell - (cell > 4), fill: colour(share) },
       s('title', {}, `${seen(output[i])} ← ${seen(source[j])}: ${weight.toFixed(4)}`)));
-    if (!options.small && cell >= CELL && Math.abs(weight) >= (options.signed ? 0.005 : 0.05)) {
-      const text = options.signed ? `${weight < 0 ? '−' : ''}${Math.abs(weight).toFixed(2).slice(1)}` : weight >= 0.995 ? '1' : weight.toFixed(2).slice(1);
-      svg.append(s('text', { x: left + j * cell + cell / 2 - 0.5, y: top + i * cell + cell / 2 + 4, 'text-anchor': 'middle', style: `font-size:11px;fill:${inkOn(share)}`, 'pointer-events': 'none' }, text));
+    if (!options.small && cell >= CELL && (options.signed ? Math.abs(weight) >= 0.005 : on.shows(weight))) {
+      const text = options.signed ? `${weight < 0 ? '−' : ''}${Math.abs(weight) < 1 ? Math.abs(weight).toFixed(2).slice(1) : Math.abs(weight).toFixed(1)}` : on.number(weight);
+      svg.append(s('text', { x: x(j) + cell / 2 - 0.5, y: top + i * cell + cell / 2 + 4, 'text-anchor': 'middle', style: `font-size:11px;fill:${inkOn(share)}`, 'pointer-events': 'none' }, text));
     }
   }));
   if (options.small) return svg;
-  svg.append(s('text', { x: left, y: 12, class: 'soft' }, 'reads →'), s('text', { x: 0, y: top - 6, class: 'soft' }, 'writes ↓'));
+  // The cell under a pointer, told beside it.
+  const at = event => {
+    const box = svg.getBoundingClientRect(), i = Math.floor((event.clientY - box.top - top) / cell), along = Math.floor((event.clientX - box.left - left) / cell), j = turned ? source.length - 1 - along : along;
+    return weights[i]?.[j] === undefined ? null : { i, j, weight: weights[i][j], name: `${seen(output[i])} ← ${seen(source[j])}` };
+  };
+  const tell = event => {
+    const found = at(event);
+    if (!found) return untip();
+    tip(event, `${found.name}: ${found.weight.toFixed(4)}${options.signed ? '' : `, ${(found.weight * source.length).toFixed(2)} times uniform`}`);
+  };
+  svg.addEventListener('pointermove', tell);
+  svg.addEventListener('pointerdown', event => {
+    tell(event);
+    const found = at(event);
+    // A finger scrolls, unless the row was chosen before.
+    if (!found || !options.onweight || event.button !== 0 || (event.pointerType === 'touch' && found.i !== options.row)) return;
+    drag(event, found.weight, found.name, weight => options.onweight(found.i, found.j, weight));
+  });
+  svg.addEventListener('pointerleave', event => { if (event.pointerType !== 'touch') untip(); });
+  svg.append(s('text', { x: left, y: 12, class: 'soft' }, turned ? '← reads' : 'reads →'), s('text', { x: 0, y: top - 6, class: 'soft' }, 'writes ↓'));
   source.forEach((unit, j) => {
-    const x = left + j * cell + cell / 2;
-    svg.append(s('text', slanted ? { x: x + 4, y: top - 6, transform: `rotate(-60 ${x + 4} ${top - 6})` } : { x, y: top - 7, 'text-anchor': 'middle' }, short(seen(unit))));
+    const middle = x(j) + cell / 2;
+    svg.append(s('text', slanted ? { x: middle + 4, y: top - 6, transform: `rotate(-60 ${middle + 4} ${top - 6})` } : { x: middle, y: top - 7, 'text-anchor': 'middle' }, short(seen(unit))));
   });
   output.forEach((unit, i) => {
     const changed = options.changed?.has(i);
@@ -39,18 +64,42 @@ export function matrix(source, output, weights, options = {}) {
     if (options.edited?.has(i)) svg.append(s('circle', { cx: left - 3, cy: top + i * cell + cell / 2, r: 2.5, style: 'fill:var(--mark)' }));
     if (!options.onrow) return;
     svg.append(s('rect', {
-      x: 0, y: top + i * cell, width, height: cell, fill: 'transparent', tabindex: i === (options.row ?? 0) ? 0 : -1, role: 'button', 'data-row': i, style: 'cursor:pointer',
-      'aria-label': `row ${i + 1}, ${seen(unit)}: ${row_words(source, weights[i])}`, onclick: () => options.onrow(i),
+      x: 0, y: top + i * cell, width, height: cell, fill: 'transparent', tabindex: i === (options.row ?? 0) ? 0 : -1, role: 'button', 'data-row': i, style: i === options.row && options.onweight ? 'cursor:ns-resize;touch-action:none' : 'cursor:pointer',
+      'aria-label': `row ${i + 1}, ${seen(unit)}: ${row_words(source, weights[i])}`, onclick: () => { if (!dragged()) options.onrow(i); },
       onkeydown: event => {
-        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], aside = { ArrowRight: turned ? -1 : 1, ArrowLeft: turned ? 1 : -1 }[event.key], more = { '+': 0.05, '-': -0.05 }[event.key];
         if (step) svg.querySelector(`[data-row="${i + step}"]`)?.focus();
         if (event.key === 'Enter' || event.key === ' ') options.onrow(i);
-        if (step || event.key === 'Enter' || event.key === ' ') event.preventDefault();
+        if (aside) {
+          column = Math.max(0, Math.min(source.length - 1, column + aside));
+          place();
+        }
+        if (more && options.onweight && weights[i]) options.onweight(i, Math.min(column, source.length - 1), Math.max(0, Math.min(1, weights[i][column] + more)));
+        if (step || aside || more || event.key === 'Enter' || event.key === ' ') event.preventDefault();
       },
-    }, s('title', {}, row_words(source, weights[i]))));
+    }));
   });
+  // The cell that + and - change, of the row that is chosen.
+  const cursor = s('rect', { width: cell, height: cell, class: 'cursor', 'pointer-events': 'none', visibility: 'hidden' });
+  const place = () => {
+    const row = Number(document.activeElement?.dataset?.row ?? options.row);
+    cursor.setAttribute('x', x(Math.min(column, source.length - 1)));
+    cursor.setAttribute('y', top + row * cell);
+    cursor.setAttribute('visibility', 'visible');
+  };
+  if (options.onweight) svg.append(cursor);
   if (options.row != null && options.row < output.length) svg.append(s('rect', { x: 1, y: top + options.row * cell, width: width - 3, height: cell, class: 'at', 'pointer-events': 'none' }));
   return svg;
+}
+
+// A matrix in a frame that scrolls; above one that is wider than a screen stands a small map of the whole, and a click there goes to the place.
+export function framed(source, output, weights, options = {}) {
+  const drawn = matrix(source, output, weights, options), frame = h('div', { class: `wide ${options.frame ?? ''}` }, drawn);
+  if (source.length <= 60) return frame;
+  const map = matrix(source, output, weights, { small: Math.max(1, 560 / source.length), signed: options.signed, label: 'map of the whole' });
+  map.classList.add('map');
+  map.addEventListener('click', event => { const box = map.getBoundingClientRect(); frame.scrollLeft = (event.clientX - box.left) / box.width * frame.scrollWidth - frame.clientWidth / 2; });
+  return [map, frame];
 }
 
 // The heaviest units of a row in words.
@@ -62,10 +111,12 @@ function row_words(source, row = []) {
 export function lines(source, output, weights) {
   const step = Math.max(26, 9 * Math.max(2, ...[...source, ...output].map(unit => Math.min(12, [...seen(unit)].length))));
   const width = step * Math.max(source.length, output.length) + 10, height = 130;
-  const x = (list, i) => (i + 0.5) * width / list.length;
+  const x = (list, i) => ((backwards(list) ? list.length - 1 - i : i) + 0.5) * width / list.length;
+  // Of many small weights the largest have lines all the same.
+  const least = Math.min(0.05, 0.5 * Math.max(...weights.flat()));
   const svg = s('svg', { width, height, viewBox: `0 0 ${width} ${height}`, class: 'lines', role: 'img', 'aria-label': 'lines from what is read to what is written' });
   weights.forEach((row, i) => row.forEach((weight, j) => {
-    if (weight < 0.05) return;
+    if (weight < least) return;
     svg.append(s('path', { d: `M${x(source, j)} 26 C${x(source, j)} 70 ${x(output, i)} 60 ${x(output, i)} 104`, fill: 'none', stroke: 'var(--accent)', 'stroke-width': 4 * weight, 'stroke-opacity': 0.25 + 0.7 * weight },
       s('title', {}, `${seen(output[i])} ← ${seen(source[j])}: ${weight.toFixed(4)}`)));
   }));

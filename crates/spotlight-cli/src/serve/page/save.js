@@ -1,5 +1,6 @@
 // This view as a file. What is saved is what is shown.
 
+import { s } from './dom.js';
 import { state } from './state.js';
 
 function give(name, kind, content) {
@@ -10,32 +11,73 @@ function give(name, kind, content) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-// The drawings of the view one under the other, with the colours they have now written into them.
-function drawing() {
-  const drawings = [...document.querySelectorAll('#view svg')];
-  if (!drawings.length) return null;
-  const root = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  let width = 0, y = 0;
-  const paper = getComputedStyle(document.body);
-  for (const svg of drawings) {
-    const copy = svg.cloneNode(true);
-    const [now, then] = [svg.querySelectorAll('*'), copy.querySelectorAll('*')];
-    now.forEach((element, i) => {
-      const style = getComputedStyle(element);
-      for (const name of ['fill', 'stroke', 'font-size', 'font-weight', 'opacity']) then[i].setAttribute(name, style.getPropertyValue(name));
-      if (element.tagName === 'text') then[i].setAttribute('font-family', 'monospace');
-      ['class', 'style', 'tabindex', 'role'].forEach(name => then[i].removeAttribute(name));
-    });
-    copy.setAttribute('y', y);
-    root.append(copy);
-    width = Math.max(width, svg.width.baseVal.value);
-    y += svg.height.baseVal.value + 16;
+// An element of a drawing in the colours it has now, which a file must not look up.
+function inColours(svg) {
+  const copy = svg.cloneNode(true), [now, then] = [svg.querySelectorAll('*'), copy.querySelectorAll('*')];
+  now.forEach((element, i) => {
+    const style = getComputedStyle(element);
+    for (const name of ['fill', 'stroke', 'font-size', 'font-weight', 'opacity']) then[i].setAttribute(name, style.getPropertyValue(name));
+    if (element.tagName === 'text') then[i].setAttribute('font-family', 'monospace');
+    ['class', 'style', 'tabindex', 'role'].forEach(name => then[i].removeAttribute(name));
+  });
+  return copy;
+}
+
+// A text as it is broken into lines: each with its place.
+function linesOf(node) {
+  const range = document.createRange(), lines = [];
+  for (const word of node.textContent.matchAll(/\S+\s*/g)) {
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    const box = range.getBoundingClientRect(), last = lines.at(-1);
+    if (!box.width) continue;
+    if (last && Math.abs(last.box.top - box.top) < 2) last.text += word[0];
+    else lines.push({ text: word[0], box });
   }
-  const ground = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [name, value] of [['width', width], ['height', y], ['fill', paper.backgroundColor]]) ground.setAttribute(name, value);
-  root.prepend(ground);
-  for (const [name, value] of [['width', width], ['height', y], ['viewBox', `0 0 ${width} ${y}`]]) root.setAttribute(name, value);
-  return { text: new XMLSerializer().serializeToString(root), width, height: y };
+  return lines;
+}
+
+const seenThrough = colour => colour === 'transparent' || colour.endsWith(', 0)');
+
+// The view as it stands on the screen: what is drawn as it is drawn, texts where they stand, and the colours under them. What acts is left out.
+function drawing() {
+  const view = document.querySelector('#view'), from = view.getBoundingClientRect(), down = 36 - from.top;
+  if (!view.childNodes.length) return null;
+  const body = getComputedStyle(document.body), parts = [];
+  let width = 0, height = 0;
+  const grow = (right, bottom) => { width = Math.max(width, right); height = Math.max(height, bottom); };
+  const rect = (box, fill, stroke) => parts.push(s('rect', { x: box.left - from.left, y: box.top + down, width: box.width, height: box.height, rx: 3, fill, stroke }));
+  const write = (text, x, y, style) => parts.push(s('text', { x, y, fill: style.color, 'font-family': style.fontFamily, 'font-size': style.fontSize, 'font-weight': style.fontWeight, 'text-decoration': style.textDecorationLine, style: 'white-space:pre' }, text));
+  const walk = element => {
+    const style = getComputedStyle(element), box = element.getBoundingClientRect();
+    if (style.display === 'none' || style.visibility === 'hidden') return;
+    if (element.matches('input[type=range]')) {
+      // As high as its weight.
+      const full = { left: box.left + box.width / 2 - 3, top: box.top, width: 6, height: box.height }, high = box.height * Number(element.value);
+      rect(full, body.getPropertyValue('--rule'), 'none');
+      return rect({ ...full, top: box.bottom - high, height: high }, body.getPropertyValue('--accent'), 'none');
+    }
+    if (element.matches('input, select, textarea')) return;
+    if (element.tagName === 'svg') {
+      const copy = inColours(element);
+      copy.setAttribute('x', box.left - from.left);
+      copy.setAttribute('y', box.top + down);
+      parts.push(copy);
+      return grow(box.right - from.left, box.bottom + down);
+    }
+    const ground = seenThrough(style.backgroundColor) ? 'none' : style.backgroundColor, edge = parseFloat(style.borderLeftWidth) > 0 ? style.borderLeftColor : 'none';
+    if (box.width && box.height && (ground !== 'none' || edge !== 'none')) rect(box, ground, edge);
+    grow(Math.min(box.right - from.left, from.width), box.bottom + down);
+    for (const child of element.childNodes) {
+      if (child.nodeType === Node.TEXT_NODE) linesOf(child).forEach(line => write(line.text.trimEnd(), line.box.left - from.left, line.box.top + down + line.box.height * 0.78, style));
+      else if (child.nodeType === Node.ELEMENT_NODE) walk(child);
+    }
+  };
+  walk(view);
+  write(`${state.model}: ${state.text.replace(/\s+/g, ' ')}`, 0, 18, { color: body.color, fontFamily: 'monospace', fontSize: '15px', fontWeight: 'bold', textDecorationLine: 'none' });
+  [width, height] = [Math.ceil(width) + 24, Math.ceil(height) + 12];
+  const root = s('svg', { width, height, viewBox: `-12 0 ${width} ${height}` }, s('rect', { x: -12, width, height, fill: body.backgroundColor }), parts);
+  return { text: new XMLSerializer().serializeToString(root), width, height };
 }
 
 export function svg() {

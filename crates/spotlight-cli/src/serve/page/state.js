@@ -7,6 +7,7 @@ const fresh = () => ({
   text: '',
   variant: null, // the text with a word struck, replaced or moved
   beam: 1,
+  scale: null, // of weights; null for the usual one of each picture
   force: [], // units the answer begins with
   edits: [], // {step, weights}: rows of attention put in by hand
   off: [], // heads switched off
@@ -33,6 +34,7 @@ export function address() {
   const query = new URLSearchParams();
   for (const name of ['model', 'other', 'view', 'text', 'variant']) if (state[name]) query.set(name, state[name]);
   if (state.beam > 1) query.set('beam', state.beam);
+  if (state.scale) query.set('scale', state.scale);
   if (state.row !== null) query.set('row', state.row);
   for (const name of ['force', 'edits', 'off']) if (state[name].length) query.set(name, JSON.stringify(state[name]));
   return `#${query}`;
@@ -46,6 +48,7 @@ export function restore() {
   const number = name => Number.isInteger(Number(query.get(name))) && query.has(name) ? Number(query.get(name)) : null;
   state.beam = Math.max(1, number('beam') ?? 1);
   state.row = number('row');
+  if (['unit', 'stretched', 'uniform'].includes(query.get('scale'))) state.scale = query.get('scale');
   const list = (name, good) => {
     try {
       const value = JSON.parse(query.get(name) ?? '[]');

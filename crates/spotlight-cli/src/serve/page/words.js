@@ -4,10 +4,18 @@ import { h, percent, seen, signed } from './dom.js';
 import { matrix } from './matrix.js';
 import { change, state } from './state.js';
 import { predict } from './transport.js';
+import { trust } from './trust.js';
 
-// A text without spaces is cut into characters.
-export const cut = text => /\s/.test(text.trim()) ? text.split(/(?<=\S)(?=\s)|(?<=\s)(?=\S)/).filter(word => word.trim()) : [...text];
-export const join = (words, text) => words.join(/\s/.test(text.trim()) ? ' ' : '');
+// What a text is made of: words, or characters where there are no spaces; a tab between a question and an answer stays one. A bag is made of its rows, under a header that stays.
+export function cut(text, task) {
+  if (task === 'bags') return text.split('\n').slice(1).filter(row => row.trim());
+  const line = task === 'match' ? text.split('\n').find(line => line.trim()) ?? '' : text;
+  return /\s/.test(line.trim()) ? line.trim().split(/(\t)|\s+/).filter(word => word === '\t' || word?.trim()) : [...line];
+}
+export function join(words, text, task) {
+  if (task === 'bags') return [text.split('\n')[0], ...words].join('\n');
+  return /\s/.test(text.trim()) ? words.join(' ').replace(/ *\t */g, '\t') : words.join('');
+}
 
 let chosen = 0;
 
@@ -16,21 +24,22 @@ export async function load(model, text) {
   const variant = state.variant ?? text;
   const writes = model.task === 'seq2seq';
   const ask = (texts, slot) => predict(model.name, texts, writes ? { options } : {}, slot);
-  const [[before], [after]] = await Promise.all([ask([text], 'words before'), ask([variant], 'words after')]);
+  const lines = whole => model.task === 'bags' ? whole.split('\n').filter(row => row.trim()) : [model.task === 'match' ? join(cut(whole, 'match'), whole, 'match') : whole.replace(/\n/g, ' ')];
+  const [[before], [after]] = await Promise.all([ask(lines(text), 'words before'), ask(lines(variant), 'words after')]);
   // What each word is worth: the text without it, all of them at once.
-  const words = cut(text);
+  const words = cut(text, model.task);
   const without = !writes && model.task === 'classify' && words.length > 1 && words.length <= 100 ? await ask(words.map((_, i) => join(words.toSpliced(i, 1), text)), 'words without') : [];
-  return { before, after, words, without };
+  return { before, after, words, without, task: model.task };
 }
 
-export function show({ before, after, words, without }) {
-  const text = state.text, now = cut(state.variant ?? text);
+export function show({ before, after, words, without, task }) {
+  const text = state.text, now = cut(state.variant ?? text, task), what = task === 'bags' ? 'Rows of the bag' : task === 'match' ? 'Words of the question and the answer' : 'Words of the text';
   chosen = Math.min(chosen, Math.max(0, now.length - 1));
-  const put = (list, at = chosen) => { chosen = Math.max(0, Math.min(at, list.length - 1)); change({ variant: join(list, text) }); };
+  const put = (list, at = chosen) => { chosen = Math.max(0, Math.min(at, list.length - 1)); change({ variant: join(list, text, task) }); };
   const move = by => { const list = [...now]; const [word] = list.splice(chosen, 1); list.splice(chosen + by, 0, word); put(list, chosen + by); };
   const other = h('input', { type: 'text', class: 'other', size: 12, 'aria-label': 'another word', value: now[chosen] ?? '', onkeydown: event => { if (event.key === 'Enter') put(now.with(chosen, other.value)); } });
   return [
-    h('h2', {}, 'Words of the text'),
+    h('h2', {}, what),
     h('div', { class: 'units words', role: 'group' }, now.map((word, i) => h('button', { 'aria-pressed': String(i === chosen), class: words[i] === word ? '' : 'changed', onclick: () => { chosen = i; change({ variant: state.variant ?? text }); } }, seen(word)))),
     h('p', { class: 'row' }, h('button', { class: 'strike', disabled: now.length < 2, onclick: () => put(now.toSpliced(chosen, 1)) }, 'strike'),
       h('button', { class: 'left', disabled: chosen === 0, onclick: () => move(-1) }, '← move'), h('button', { class: 'right', disabled: chosen >= now.length - 1, onclick: () => move(1) }, 'move →'),
@@ -79,5 +88,5 @@ export function compare(before, after) {
     h('table', { class: 'before-after' }, h('tbody', {}, h('tr', {}, h('th', {}, 'before'), h('td', { class: 't' }, was.text), h('td', { class: 'n' }, was.log_prob.toFixed(3))),
       h('tr', {}, h('th', {}, 'after'), h('td', { class: 't' }, now.tokens.map((unit, k) => h('span', { class: kept.has(k) ? '' : 'changed' }, unit))), h('td', { class: 'n' }, `${now.log_prob.toFixed(3)} (${signed(now.log_prob - was.log_prob)})`)))),
     difference.length > 0 && reads.length > 0 && [h('h3', {}, 'Change of the weights, for units that are in both'),
-      h('div', { class: 'wide' }, matrix(reads.map(([j]) => before.source_tokens[j]), writes.map(([i]) => was.tokens[i]), difference, { signed: true, label: 'change of weights' }))]];
+      h('div', { class: 'wide' }, matrix(reads.map(([j]) => before.source_tokens[j]), writes.map(([i]) => was.tokens[i]), difference, { signed: true, label: 'change of weights' })), trust(now.confidence ?? Math.exp(now.log_prob))]];
 }

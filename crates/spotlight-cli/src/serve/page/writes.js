@@ -1,10 +1,14 @@
 // A model that writes: its answer, where it looked, and what happens if it looks elsewhere or is made to say something else.
 
 import { h, percent, seen, signed } from './dom.js';
-import { lines, matrix } from './matrix.js';
+import { editor, set } from './editor.js';
+import { framed, lines, matrix } from './matrix.js';
+import { nearest } from './nearest.js';
+import { scale } from './scale.js';
 import { change, state } from './state.js';
 import { predict } from './transport.js';
 import { tree } from './tree.js';
+import { trust } from './trust.js';
 
 const ALTERNATIVES = 6;
 
@@ -27,30 +31,33 @@ export function changes(before, after) {
   return changed;
 }
 
-export function show({ before, after, touched }) {
+export function show({ before, after, touched }, model) {
   const was = before.hypotheses[0], now = after.hypotheses[0];
   if (!now || !after.source_tokens.length) return [h('p', {}, 'Type something to read.')];
   const changed = changes(was.tokens, now.tokens);
   const edited = new Set(state.edits.map(edit => edit.step));
   const onrow = row => change({ row: state.row === row ? null : row });
+  const onweight = (row, column, weight) => set(row, now.attention[row], column, weight);
+  const sure = now.confidence === undefined ? Math.exp(now.log_prob) : `confidence ${percent(now.confidence)}, calibrated`;
   return [
     h('h2', {}, 'Answer'),
-    h('p', { class: 'answer' }, now.text || '(nothing)'),
+    h('p', { class: 'answer', dir: 'auto' }, now.text || '(nothing)'),
     touched && h('p', { class: 'before row' }, 'before: ', h('span', { class: 'was answer-before' }, was.text || '(nothing)'), ' change of log-probability ',
       h('b', { class: `delta ${now.log_prob < was.log_prob ? 'down' : 'up'}` }, signed(now.log_prob - was.log_prob)),
       `${changed.size} of ${now.tokens.length} units changed`, h('button', { class: 'reset', onclick: () => change({ force: [], edits: [], off: [] }) }, 'undo all')),
-    h('p', { class: 'row' }, 'confidence ', h('b', {}, percent(Math.exp(now.log_prob))), ` log-probability ${now.log_prob.toFixed(3)}`),
+    h('p', { class: 'row' }, `log-probability ${now.log_prob.toFixed(3)}`),
     units(now, changed),
     state.row !== null && alternatives(after, now),
     now.attention.length ? [
       h('div', { class: 'panels' },
-        h('section', {}, h('h2', {}, 'Where it looked'), h('p', { class: 'row' }, 'choose a row to change it; numbers are weights from 0 to 1'),
-          h('div', { class: 'wide' }, matrix(after.source_tokens, now.tokens, now.attention, { row: state.row, onrow, changed, edited }))),
-        h('section', {}, h('h2', {}, 'The same as lines'), h('div', { class: 'wide' }, lines(after.source_tokens, now.tokens, now.attention)))),
-      state.row !== null && state.row < now.attention.length && editor(after.source_tokens, now.attention[state.row]),
+        h('section', {}, h('h2', {}, 'Where it looked'), h('p', { class: 'row legend' }, `${scale(now.attention, 'unit').legend}. Choose a row, or drag a cell up and down, to change it.`),
+          framed(after.source_tokens, now.tokens, now.attention, { row: state.row, onrow, onweight, changed, edited }), trust(sure)),
+        h('section', {}, h('h2', {}, 'The same as lines'), h('div', { class: 'wide' }, lines(after.source_tokens, now.tokens, now.attention)), trust(sure))),
+      state.row !== null && state.row < now.attention.length && editor(after.source_tokens, now.attention[state.row], state.row, `Weights of row ${state.row + 1}`),
       after.step && step(after),
+      state.row !== null && state.row < now.tokens.length && nearest(model, [state.text.replace(/\n/g, ' ')], { options: { beam: state.beam }, force: state.force, edits: state.edits, heads_off: state.off, step: state.row }),
       now.heads && heads(after, now),
-    ] : h('p', {}, 'This model has no attention to look at.'),
+    ] : h('p', {}, now.tokens.length ? 'This model has no attention to look at.' : 'Nothing was written: there is no row to draw.'),
     state.beam > 1 && [h('h2', {}, 'What else was thought of'), h('div', { class: 'wide' }, tree(after))],
   ];
 }
@@ -78,31 +85,6 @@ function alternatives(answer, now) {
     }, seen(t.token), h('small', {}, percent(Math.exp(t.log_prob))))))];
 }
 
-// The weights of a row as sliders.
-function editor(source, row) {
-  const put = weights => {
-    const rounded = weights.map(w => Math.round(w * 1e4) / 1e4);
-    change({ edits: [...state.edits.filter(edit => edit.step !== state.row), { step: state.row, weights: rounded }] });
-  };
-  // One weight is set; the others share what is left as they did before.
-  const set = (j, weight) => {
-    const others = 1 - row[j];
-    put(row.map((w, i) => i === j ? weight : others > 1e-6 ? w / others * (1 - weight) : (1 - weight) / Math.max(1, row.length - 1)));
-  };
-  const order = row.map((w, j) => j).sort((a, b) => row[b] - row[a]);
-  const swap = () => put(row.map((w, j) => j === order[0] ? row[order[1]] : j === order[1] ? row[order[0]] : w));
-  const chosen = h('select', { class: 'one', 'aria-label': 'unit to look at' }, source.map((unit, j) => h('option', { value: String(j) }, `${j + 1} ${seen(unit)}`)));
-  chosen.value = String(order[0]);
-  return h('section', { class: 'editor' }, h('h2', {}, `Weights of row ${state.row + 1}`),
-    h('p', { class: 'row' }, h('button', { class: 'uniform', onclick: () => put(row.map(() => 1 / row.length)) }, 'uniform'),
-      h('button', { class: 'one-hot', onclick: () => put(row.map((_, j) => Number(j === Number(chosen.value)))) }, 'only'), chosen,
-      h('button', { class: 'swap', disabled: row.length < 2, onclick: swap }, 'swap the two heaviest'),
-      h('button', { class: 'undo', disabled: !state.edits.some(edit => edit.step === state.row), onclick: () => change({ edits: state.edits.filter(edit => edit.step !== state.row) }) }, 'as it was')),
-    h('div', { class: 'sliders' }, source.map((unit, j) => h('label', {}, seen(unit),
-      h('input', { type: 'range', min: '0', max: '1', step: '0.01', value: String(row[j]), 'data-column': String(j), 'aria-label': `weight of ${seen(unit)}, ${j + 1}`, oninput: event => set(j, Number(event.target.value)) }),
-      h('small', {}, row[j].toFixed(2))))));
-}
-
 // One step with its numbers.
 function step(answer) {
   const n = answer.step, few = list => list.slice(0, 6).map(x => x.toFixed(3)).join('  ') + (list.length > 6 ? `  … (${list.length})` : '');
@@ -125,6 +107,6 @@ function step(answer) {
 
 // Each head small; one can be switched off.
 function heads(answer, now) {
-  return [h('h2', {}, 'Heads'), h('div', { class: 'row heads' }, now.heads.map((weights, head) => h('label', {}, matrix(answer.source_tokens, now.tokens, weights, { small: true, label: `head ${head + 1}` }),
+  return [h('h2', {}, 'Heads'), h('div', { class: 'row heads' }, now.heads.map((weights, head) => h('label', {}, matrix(answer.source_tokens, now.tokens, weights, { small: 7, label: `head ${head + 1}` }),
     h('br'), h('input', { type: 'checkbox', checked: !state.off.includes(head), onchange: () => change({ off: state.off.includes(head) ? state.off.filter(x => x !== head) : [...state.off, head] }) }), ` head ${head + 1}`)))];
 }

@@ -11,7 +11,9 @@ use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grou
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::{confusion, label_measures, nothing_to_measure, number_of};
-use crate::model::{Chosen, Model, Settings, Task, teach};
+use crate::model::probe::Probe;
+use crate::model::touch::{self, Saying};
+use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
 use crate::params::Params;
 use crate::text::Bag;
 use crate::text::read::{Examples, Table};
@@ -28,6 +30,16 @@ impl Settings for Config {
 
     fn training(&self) -> &TrainSettings {
         &self.train
+    }
+}
+
+impl BagModel {
+    /// The bags of an input.
+    fn bags(&self, input: Input) -> Result<Examples<Bag>> {
+        match input {
+            Input::Content(content) => Ok(Table::new(content.as_bytes(), "-", &self.config.data.format).bags(self.config.data.columns())?),
+            named => Self::read(named.file()?, &self.config),
+        }
     }
 }
 
@@ -147,11 +159,24 @@ impl Model for BagModel {
 
     /// A file of the same columns as the training part. What stands in the column of the label does not matter.
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        let read = match input {
-            Input::Content(content) => Table::new(content.as_bytes(), "-", &self.config.data.format).bags(self.config.data.columns())?,
-            named => Self::read(named.file()?, &self.config)?,
-        };
+        let read = self.bags(input)?;
         Ok(noted(self.answer(&read.examples)?, read.notes.iter().map(ToString::to_string).collect()))
+    }
+
+    fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {
+        alone(&self.peers)?;
+        let mut bags = self.bags(input)?.examples;
+        // What the label is does not matter; it must be one.
+        let label = self.labels.get(0).unwrap_or_default();
+        bags.iter_mut().filter(|bag| self.labels.position(&bag.label).is_none()).for_each(|bag| bag.label = label.to_string());
+        let say = Saying { calibrate: &|_| {}, score: None, by_words: false };
+        touch::pooled(self, &self.asked(&bags)?, touch, seen, &say)
+    }
+
+    fn contexts(&self, rows: &[Bag]) -> Result<Contexts> {
+        alone(&self.peers)?;
+        let rows_of = |bag: &Bag| format!("{} ({} row{})", bag.id, bag.rows.len(), if bag.rows.len() == 1 { "" } else { "s" });
+        touch::seen(self, &self.asked(rows)?, false, rows.iter().map(|bag| (rows_of(bag), bag.label.clone())))
     }
 
     fn audit(&self, rows: &[Bag], course: &Course, progress: &Progress) -> Result<audit::Report> {

@@ -35,6 +35,7 @@ pub use net::Net;
 use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
 use crate::model::describe::Baseline;
+use crate::model::encoder::with_words_of_vectors;
 use crate::model::ensemble::{first_and_peers, other_labels};
 use crate::model::fits::Reader;
 use crate::model::linear::Linear;
@@ -123,6 +124,7 @@ impl Classifier {
             }
             Form::Pooled => {
                 let tokenizer = Tokenizer::train(&config.text.settings(), texts.iter().map(|t| t.text.as_str()))?;
+                let tokenizer = with_words_of_vectors(tokenizer, &config.model.encoder)?;
                 let reader = Reader { encoder: &config.model.encoder, attention: &config.attention, train: &config.train };
                 reader.check(tokenizer.len(), config.text.units, texts.iter().map(|t| t.text.as_str()))?;
                 let mut model = Self::with_vocabularies(config, Units::Tokenizer(tokenizer), labels, params)?;
@@ -227,6 +229,7 @@ impl Classifier {
             labels: self.labels.clone(),
             weights: self.weights.clone(),
             smoothing: self.config.train.smoothing,
+            section: self.config.model.encoder.clone(),
         }
     }
 

@@ -7,13 +7,15 @@ use crate::Result;
 use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{Confusion, Report, Tallies};
-use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
+use crate::model::ask::{AnswerOptions, Input, Questions, Replies, one_by_one};
 use crate::model::calibration::{self, confident};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::{confusion, label_measures, nothing_to_measure, number_of};
-use crate::model::{Chosen, Model, Settings, Task, teach};
+use crate::model::probe::Probe;
+use crate::model::touch::{self, Saying};
+use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, InputText, Table, text_of};
@@ -43,6 +45,17 @@ fn filled(path: &Path, read: InputText) -> Result<(String, Option<String>), Text
 }
 
 impl Classifier {
+    /// The texts of an input, each with its label if it came with one.
+    fn questions<'a>(&'a self, input: Input<'a>) -> Result<Questions<'a, (String, Option<String>)>> {
+        let format = &self.config.data.format;
+        let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
+        input.questions(
+            format,
+            |table| Ok(Box::new(table.texts()?.map(move |row| row.and_then(|read| filled(&file, read))))),
+            |path, line| text_of(path, line, format.longest).and_then(|read| filled(path, read)),
+        )
+    }
+
     /// Answers that know the right label, where the question came with one.
     fn answer_lines(&self, lines: &[(String, Option<String>)]) -> Result<Vec<Answer>> {
         let mut answers = self.answer(&lines.iter().map(|(text, _)| text).collect::<Vec<_>>())?;
@@ -206,14 +219,25 @@ impl Model for Classifier {
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        let format = &self.config.data.format;
-        let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
-        let questions = input.questions(
-            format,
-            |table| Ok(Box::new(table.texts()?.map(move |row| row.and_then(|read| filled(&file, read))))),
-            |path, line| text_of(path, line, format.longest).and_then(|read| filled(path, read)),
-        )?;
+        let questions = self.questions(input)?;
         Ok(one_by_one(questions, false, |lines: &[(String, Option<String>)], _| self.answer_lines(lines)))
+    }
+
+    fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {
+        alone(&self.peers)?;
+        // What the label is does not matter; it must be one.
+        let label = self.labels.get(0).unwrap_or_default();
+        let row = |(text, _): (String, Option<String>)| Labelled { text, label: label.to_string(), line: 0 };
+        let rows: Vec<Labelled> = self.questions(input)?.all()?.into_iter().map(row).collect();
+        let calibrate = |p: &mut [f32]| self.calibration.iter().for_each(|calibration| calibration.apply(p));
+        let say = Saying { calibrate: &calibrate, score: None, by_words: self.config.model.form == Form::Evidence };
+        touch::pooled(self, &self.asked(&rows)?, touch, seen, &say)
+    }
+
+    fn contexts(&self, rows: &[Labelled]) -> Result<Contexts> {
+        alone(&self.peers)?;
+        let called = rows.iter().map(|row| (row.text.clone(), row.label.clone()));
+        touch::seen(self, &self.asked(rows)?, self.config.model.form == Form::Evidence, called)
     }
 
     fn audit(&self, rows: &[Labelled], course: &Course, progress: &Progress) -> Result<audit::Report> {

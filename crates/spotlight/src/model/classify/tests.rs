@@ -9,6 +9,7 @@ use crate::model::testing::{check_gradient, fit, pool_by};
 use crate::tape::Tape;
 use crate::text::{UnitKind, UnitSettings};
 use crate::train::Learner;
+use crate::train::settings::ScheduleName;
 
 /// Texts in which one word decides.
 fn films() -> Vec<Labelled> {
@@ -197,12 +198,49 @@ fn word_vectors_are_taken_over() {
     let table = model.params.get(model.params.find("embedding.weight").unwrap());
     assert_eq!(table[id * 4..][..4], [1.0, 2.0, 3.0, 4.0]);
 
+    // A word of the file that no training text has is known, if the file's first words are asked for.
+    let vector = |words| {
+        let mut config = config.clone();
+        config.model.encoder.vectors_words = words;
+        let model = Classifier::new(config, &films()).unwrap();
+        let id = model.units.tokenizer().unwrap().ids("unseen")[0] as usize;
+        model.params.get(model.params.find("embedding.weight").unwrap())[id * 4..][..4].to_vec()
+    };
+    assert_eq!(vector(2), [5.0, 6.0, 7.0, 8.0]);
+    assert_ne!(vector(1), [5.0, 6.0, 7.0, 8.0]);
+
     config.model.encoder.embedding = 5;
     let error = Classifier::new(config.clone(), &films()).unwrap_err().to_string();
     assert!(error.contains("has vectors of 4 features: set model.embedding to that, it is 5"), "{error}");
     config.text.units = UnitKind::Chars;
     let error = Classifier::new(config, &films()).unwrap_err().to_string();
     assert!(error.contains("goes with text.units = \"words\""), "{error}");
+}
+
+#[test]
+fn vectors_stay_as_they_are_for_as_many_epochs_as_they_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("vectors.txt");
+    std::fs::write(&file, "great 1 2 3 4\n").unwrap();
+    // The vectors and all other weights after learning, and whether they are other than before.
+    let changed = |frozen| {
+        let mut config = small();
+        config.model.encoder.vectors = file.to_string_lossy().into_owned();
+        config.model.encoder.vectors_frozen = frozen;
+        config.train.epochs = 2;
+        config.train.schedule = ScheduleName::Constant;
+        // What nothing draws on would decay all the same.
+        config.train.decay = 0.1;
+        let mut model = Classifier::new(config, &films()).unwrap();
+        let before = model.params.clone();
+        let examples = model.examples(&films()).unwrap();
+        fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+        let vectors = before.find("embedding.weight").unwrap();
+        (model.params.get(vectors) != before.get(vectors), model.params.flat() != before.flat())
+    };
+    assert_eq!(changed(2), (false, true));
+    assert_eq!(changed(1), (true, true));
+    assert_eq!(changed(0), (true, true));
 }
 
 #[test]

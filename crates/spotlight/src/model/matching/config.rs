@@ -163,6 +163,7 @@ impl Config {
                 metric: self.train.metric.clone(),
                 from: self.train.from.clone(),
                 mix: self.train.mix,
+                keep: self.train.keep.clone(),
                 ..Config::evidence().train
             }
     }

@@ -27,6 +27,7 @@ mod probe;
 mod task;
 #[cfg(test)]
 mod tests;
+mod touched;
 
 use std::path::Path;
 
@@ -42,6 +43,7 @@ use rayon::prelude::*;
 use crate::config::resolve;
 use crate::metrics::IdfOverlap;
 use crate::model::describe::Baseline;
+use crate::model::encoder::with_words_of_vectors;
 use crate::model::fits::Reader;
 use crate::model::folder;
 use crate::model::hashed::HashRows;
@@ -84,7 +86,7 @@ impl Matcher {
         // A question stands in many rows but is one text.
         let questions = question_groups(rows).into_iter().filter_map(|group| group.first().map(|&row| rows[row].question.as_str()));
         let texts = questions.chain(rows.iter().map(|r| r.answer.as_str()));
-        let tokenizer = Tokenizer::train(&config.text.settings(), texts)?;
+        let tokenizer = with_words_of_vectors(Tokenizer::train(&config.text.settings(), texts)?, &config.model.encoder)?;
         let reader = Reader { encoder: &config.model.encoder, attention: &config.attention, train: &config.train };
         reader.check(tokenizer.len(), config.text.units, rows.iter().map(|r| r.answer.as_str()))?;
         let mut model = Self::with_vocabularies(config, tokenizer, overlap, params)?;

@@ -10,7 +10,7 @@ use crate::metrics::{Candidate, Report, Tallies, rank_tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, units, written};
 use crate::model::grow::{self, Named};
-use crate::model::{Chosen, Model, Settings, Task, teach};
+use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
 use crate::params::Params;
 use crate::text::Question;
 use crate::text::guess::guess_units;
@@ -44,6 +44,17 @@ fn ranked(rows: &[Question], answers: Vec<Answer>) -> Vec<Answer> {
 }
 
 impl Matcher {
+    /// The candidates of an input.
+    fn questions(&self, input: Input) -> Result<Vec<Question>> {
+        let (id_column, format) = (self.config.data.id_column, &self.config.data.format);
+        let rows = input.questions(
+            format,
+            |table| Ok(Box::new(table.candidates(id_column)?)),
+            |path, line| candidate_of(path, line, id_column, format.longest),
+        )?;
+        Ok(rows.all()?)
+    }
+
     /// What its texts are made of.
     fn text(&self) -> String {
         match (&self.net, &self.tokenizer) {
@@ -194,15 +205,17 @@ impl Model for Matcher {
 
     /// Candidates are ranked, so all lines are read before the first is answered.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
-        let (id_column, format) = (self.config.data.id_column, &self.config.data.format);
-        let rows = input.questions(
-            format,
-            |table| Ok(Box::new(table.candidates(id_column)?)),
-            |path, line| candidate_of(path, line, id_column, format.longest),
-        )?;
-        let rows: Vec<Question> = rows.all()?;
+        let rows = self.questions(input)?;
         let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
         Ok(all_at_once(if options.unranked { answers } else { ranked(&rows, answers) }))
+    }
+
+    fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {
+        self.touched(&self.questions(input)?, touch, seen)
+    }
+
+    fn contexts(&self, rows: &[Question]) -> Result<Contexts> {
+        self.seen_before(rows)
     }
 
     /// The words shared with the question.

@@ -32,6 +32,8 @@ use crate::axis::Axis;
 use crate::decoder::{AnyDecoder, Coverage, Decoder, Order, RecurrentDecoder};
 use crate::model::ask::AnswerOptions;
 use crate::model::ensemble::alone;
+use crate::model::nearest::{Context, Seen};
+use crate::model::touch::Edit;
 use crate::search::{Fate, Request, SearchOptions, Thought, force, traced};
 use crate::tape::Tape;
 use crate::text::read::source_of;
@@ -55,19 +57,8 @@ pub struct Explore {
     pub step: Option<usize>,
     /// A target whose probability is told.
     pub target: Option<String>,
-}
-
-/// A row of weights put in by hand.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edit {
-    /// When the unit of this number is written, from 0.
-    pub step: usize,
-    /// Of several heads only this one, from 0; those of a Transformer layer after layer.
-    #[serde(default)]
-    pub head: Option<usize>,
-    /// One for each unit of the source. They are made to sum to 1.
-    pub weights: Vec<f32>,
+    /// How many training pairs are told whose context is nearest to that of `step`; see [`Transducer::nearest`].
+    pub nearest: usize,
 }
 
 /// An answer that was played with.
@@ -85,6 +76,12 @@ pub struct Explored {
     /// What the model says of the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetScore>,
+    /// What the model has seen before; filled in from [`AnyModel::seen`](crate::model::AnyModel::seen).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<Seen>,
+    /// The context of the step, if training pairs are wanted that are near to it.
+    #[serde(skip)]
+    pub context: Option<Context>,
 }
 
 /// A [`Thought`] in words.
@@ -176,8 +173,12 @@ impl Transducer {
             Some(step) => self.step_numbers(&ids, &written, step, changed.as_ref())?,
             None => None,
         };
+        let context = match explore.step.filter(|&at| explore.nearest > 0 && at <= written.len() && !ids.is_empty()) {
+            Some(at) => self.context_at(&ids, &written, at, step.as_ref())?,
+            None => None,
+        };
         let thoughts = if explore.alternatives > 0 { trace.thoughts.iter().map(|t| self.thought(t)).collect() } else { Vec::new() };
-        Ok(Explored { answer: self.in_words(source, &units, found, copy_unknown), thoughts, step, target })
+        Ok(Explored { answer: self.in_words(source, &units, found, copy_unknown), thoughts, step, target, nearest: Vec::new(), context })
     }
 
     /// Answers a line as `predict` reads it.
@@ -187,7 +188,7 @@ impl Transducer {
     }
 
     /// A unit of the answer as it is shown.
-    fn token(&self, id: u32) -> String {
+    pub(super) fn token(&self, id: u32) -> String {
         let target = &self.vocabularies.target;
         target.text(id).map_or_else(|| target.display(id), str::to_string)
     }
@@ -222,22 +223,8 @@ impl Transducer {
         if let Some(head) = asked.filter(|&head| head >= heads).max() {
             return refuse("a head".into(), head.to_string(), format!("below {heads}"));
         }
-        let mut edits = explore.edits.clone();
-        for edit in &mut edits {
-            let what = format!("the weights of step {}", edit.step);
-            if edit.weights.len() != units.len() {
-                return refuse(
-                    what,
-                    format!("{} numbers", edit.weights.len()),
-                    format!("{}, one for each unit of the source", units.len()),
-                );
-            }
-            let sum: f64 = edit.weights.iter().map(|&w| w as f64).sum();
-            if !(sum > 0.0 && sum.is_finite()) || edit.weights.iter().any(|w| *w < 0.0) {
-                return refuse(what, format!("a sum of {sum}"), "numbers from 0 on, not all of them 0".into());
-            }
-            edit.weights.iter_mut().for_each(|w| *w = (*w as f64 / sum) as f32);
-        }
+        let normalised = |edit: &Edit| edit.clone().normalised(units.len(), "the source");
+        let edits = explore.edits.iter().map(normalised).collect::<Result<Vec<Edit>>>()?;
         let off = explore.heads_off.clone();
         let change = move |glance: Glance, weights: &mut [f32]| {
             // Of the heads of all layers, counted one layer after the other, those that look now.
@@ -445,6 +432,31 @@ mod tests {
         assert!(heads[1].iter().flatten().all(|w| *w == 0.0) && heads[0].iter().flatten().any(|w| *w > 0.0));
         let refused = Explore { heads_off: vec![2], ..Explore::default() };
         assert!(model.explore(("abcd", None), &refused, &options, false).is_err());
+    }
+
+    /// A head of a Transformer that is not heard: its values may be anything, and all heads off are no look at all.
+    #[test]
+    fn a_head_of_a_transformer_is_not_heard() {
+        let settings = ["model.architecture=transformer", "model.embedding=8", "transformer.heads=2", "model.decoder_layers=2"];
+        let mut model = opinionated(&settings);
+        let options = model.search_options();
+        let with = |model: &Transducer, off: &[usize]| {
+            let explore = Explore { heads_off: off.to_vec(), ..forced() };
+            model.explore(("abcd", None), &explore, &options, false).unwrap().answer.hypotheses.remove(0).hypothesis
+        };
+        let (plain, off) = (with(&model, &[]), with(&model, &[3]));
+        assert_eq!((plain.heads.len(), off.heads.len()), (4, 4));
+        assert_ne!(plain.log_prob, off.log_prob);
+        assert!(off.heads[3].iter().flatten().all(|w| *w == 0.0) && off.heads[0] == plain.heads[0]);
+        // The values of the second head of the second layer are half of the last rows of what makes keys and values there.
+        let entry = model.params.entries().iter().find(|e| e.name == "decoder.layers.1.multihead_attn.in_proj_weight").unwrap().clone();
+        let (rows, width) = entry.table();
+        let values = &mut model.params.flat_mut()[entry.range.clone()][(rows - width / 2) * width..];
+        values.iter_mut().for_each(|w| *w = 5.0 - *w);
+        assert_ne!(with(&model, &[]).log_prob, plain.log_prob);
+        assert_eq!(with(&model, &[3]).log_prob, off.log_prob);
+        let refused = Explore { heads_off: vec![4], ..Explore::default() };
+        assert!(model.explore(("abcd", None), &refused, &options, false).unwrap_err().to_string().contains("below 4"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod explore;
 mod inside;
 pub mod learn;
 mod limits;
+mod nearest;
 pub mod net;
 #[cfg(test)]
 mod search_tests;
@@ -29,12 +30,13 @@ use std::path::Path;
 pub use answer::{Answer, AnswerText};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
-pub use explore::{Edit, Explore, Explored, StepNumbers, TargetScore, ThoughtText};
+pub use explore::{Explore, Explored, StepNumbers, TargetScore, ThoughtText};
 pub use inside::Inside;
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
 pub use write::NetWriter;
 
+pub use crate::model::touch::Edit;
 pub use crate::search::{Hypothesis, SearchOptions};
 
 use crate::Result;

@@ -16,7 +16,7 @@ use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, wr
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::nothing_to_measure;
-use crate::model::{Chosen, Model, Settings, Task, teach};
+use crate::model::{Chosen, Contexts, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::search::Lexicon;
 use crate::text::guess::guess_units;
@@ -333,6 +333,10 @@ impl Model for Transducer {
             Ok(answers)
         };
         Ok(one_by_one(questions, true, answer))
+    }
+
+    fn contexts(&self, rows: &[Pair]) -> Result<Contexts> {
+        self.contexts_of(rows)
     }
 
     fn audit(&self, rows: &[Pair], course: &Course, progress: &Progress) -> Result<audit::Report> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Evaluation, Run};
 use crate::Result;
-use crate::folder::{FolderError, METRICS, Record, WEIGHTS, checkpoint_path};
+use crate::folder::{FolderError, METRICS, Record, WEIGHTS, checkpoint_path, copy_frame, epoch_name};
 use crate::params::Params;
 use crate::train::checkpoint::Progress;
 use crate::train::learner::Measure;
@@ -58,6 +58,17 @@ impl Run<'_> {
     /// Writes the weights as those of the best model.
     pub(super) fn keep(&self, params: &Params<f32>) -> Result<()> {
         self.folder.replace(WEIGHTS, &weights::to_bytes(params, &self.folder.path().join(WEIGHTS))?)
+    }
+
+    /// Writes the model of an epoch that is to be kept, in a folder of its own.
+    pub(super) fn keep_epoch(&self, epoch: u64, params: &Params<f32>) -> Result<()> {
+        if !self.settings.keep.contains(&epoch) {
+            return Ok(());
+        }
+        let folder = self.folder.path().join(epoch_name(epoch));
+        copy_frame(self.folder.path(), &folder)?;
+        let path = folder.join(WEIGHTS);
+        write_whole(&path, &weights::to_bytes(params, &path)?)
     }
 
     fn metrics_path(&self) -> PathBuf {

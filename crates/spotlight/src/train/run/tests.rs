@@ -122,6 +122,28 @@ fn between_equal_scores_the_weights_of_the_lower_loss_are_kept() {
     assert_eq!((record.measures["accuracy"].as_f64(), record.metric.as_str()), (Some(0.5), "accuracy"));
 }
 
+/// Epochs that are to be kept are, each as it was measured; a new run takes them away with the model.
+#[test]
+fn epochs_are_kept_beside_the_best_model() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model");
+    let (learner, mut params) = Scripted::new(&[(0.5, 1.0), (0.9, 0.5), (0.6, 0.7)]);
+    let settings = TrainSettings { keep: vec![1, 3, 9], ..settings(3, 0) };
+    let folder = begin(&path);
+    run(&folder, &settings, "data", &learner, &mut params, u64::MAX).unwrap();
+    drop(folder);
+    for epoch in [1, 3] {
+        let kept = path.join(crate::folder::epoch_name(epoch));
+        let (_, mut read) = Scripted::new(&[]);
+        weights::load(&mut read, &kept.join(WEIGHTS)).unwrap();
+        assert_eq!(read.flat(), learner.seen.lock().unwrap()[epoch as usize - 1]);
+        assert!(kept.join(CONFIG).exists());
+    }
+    assert!(!path.join("epoch-2").exists() && !path.join("epoch-9").exists());
+    drop(claim(&path, true).unwrap().begin(|_| Ok(())).unwrap());
+    assert!(!path.join("epoch-1").exists());
+}
+
 #[test]
 fn patience_stops_a_run_unless_the_measure_stands_at_an_end() {
     let place = tempfile::tempdir().unwrap();

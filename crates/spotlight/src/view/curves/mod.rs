@@ -23,6 +23,7 @@ mod chart;
 mod svg;
 mod terminal;
 
+use super::palette::Theme;
 use super::terminal::Color;
 use super::{Error, png};
 use serde::Serialize;
@@ -51,6 +52,9 @@ pub struct Curves {
     pub notes: Vec<String>,
     /// Other runs to compare with. Then every measure has a chart, with a line for each run.
     pub compared: Vec<Curves>,
+    /// The paper of SVG and PNG.
+    #[serde(skip)]
+    pub theme: Theme,
 }
 
 impl Curves {

@@ -33,7 +33,7 @@ pub(super) fn draw(curves: &Curves) -> String {
         drawing.below(line, 4.0);
     }
     let numbers = serde_json::to_string(&curves.records).unwrap_or_default(); // Names and numbers can always be written.
-    pen::document(drawing, 24.0, "Spotlight: a training run", &pen::escape(&numbers), Colours::default())
+    pen::document(drawing, 24.0, "Spotlight: a training run", &pen::escape(&numbers), Colours::on(curves.theme))
 }
 
 /// Words in lines of so many columns.

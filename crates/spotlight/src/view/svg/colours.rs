@@ -22,6 +22,11 @@ impl Colours {
         Colours { palette: page.palette(), theme: page.theme() }
     }
 
+    /// The usual palette on this paper.
+    pub fn on(theme: Theme) -> Colours {
+        Colours { theme, ..Colours::default() }
+    }
+
     fn colour(self, ramp: Ramp, step: usize) -> Rgb {
         self.palette.colour(ramp, self.theme.ground(), step)
     }
