@@ -14,14 +14,10 @@ use crate::model::seq2seq::{Hypothesis, Inside, Transducer};
 /// A head that looks at nothing. The heads of a decoder of several layers are counted one layer after the other.
 pub(super) fn without(head: usize) -> Intervening {
     Intervening(Arc::new(move |g: Glance, w: &mut [f32]| {
-        if let Some(own) = head.checked_sub(layer_of(&g) * g.heads).filter(|&own| own < g.heads) {
+        if let Some(own) = head.checked_sub(g.layer * g.heads).filter(|&own| own < g.heads) {
             w.iter_mut().skip(own).step_by(g.heads).for_each(|w| *w = 0.0);
         }
     }))
-}
-
-fn layer_of(_: &Glance) -> usize {
-    0
 }
 
 /// Layers of the decoder that look at the source.

@@ -10,7 +10,7 @@ use crate::view::sheet::{Body, Section, Sheet};
 
 /// The page of a report: strips for some texts, histograms, tables, and a sentence under each.
 pub fn page(report: &Report) -> Sheet {
-    let mut lead = vec![format!("Verdict: {}. {}.", report.verdict.grade.name(), report.verdict.reason)];
+    let mut lead = vec![format!("Verdict: {}: {}.", report.verdict.grade.name(), report.verdict.reason)];
     lead.push(format!("{} answered, {} studied; intervals of 95 %.", many(report.answered, "example"), report.studied));
     lead.extend(report.notes.iter().cloned());
     let mut sections = Vec::new();

@@ -129,6 +129,9 @@ fn a_transformer_that_writes_is_audited() {
     assert_eq!(found.changed.len(), 5);
     assert_eq!(found.beam.unwrap().value, 1.0);
     assert!(found.changed[1..].iter().any(|changed| changed.same.value < 1.0), "other weights, other answers");
+    let places: Vec<(usize, usize)> = found.heads.iter().map(|head| (head.layer, head.head)).collect();
+    assert_eq!(places, [(1, 1), (1, 2), (2, 1), (2, 2)]);
+    assert!(found.heads.iter().any(|head| head.same.value < 1.0), "a head that is missed");
 }
 
 /// Whoever measures or prints answers alone gets them without attention, and the same ones.
