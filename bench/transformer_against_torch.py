@@ -2,12 +2,15 @@
 
     pip install torch numpy
     cargo build --release -p spotlight --example transformer_bench
-    python bench/transformer_against_torch.py [--size characters|translator] [--rounds 3] [--json]
+    python bench/transformer_against_torch.py [--size characters|translator] [--rounds 3] [--growth] [--json]
 
 `characters`: 4 + 4 layers of 256 features, 4 heads, 1,024 in the middle, 400 words of uneven length, as in Wu, Cotterell and Hulden, 2021.
 `translator`: 3 + 3 layers, 512 in the middle, 8,000 subwords, 64 sentences. Both sides have the same lengths. Forward, backward, clip and
-Adam; f32. PyTorch has padded batches with masks, in one piece and sorted into two; the better of the two counts, and the better of one and two
-threads. Every measurement is a process of its own, and the sides take turns. A figure is the median over the rounds.
+Adam; f32. PyTorch has padded batches with masks, in one piece and sorted into two, and a packed form in which only attention is padded; the
+best of the three counts, and the better of one and two threads. Every measurement is a process of its own, and the sides take turns. A figure is the
+median over the rounds.
+
+`--growth`: 64 words of 8 characters, and the same with one of 256 among them: how much dearer a step becomes.
 
 Nothing is installed or built by this script.
 """
@@ -31,21 +34,24 @@ def uneven(size):
     return {"source": [draw() for _ in range(count)], "target": [draw() for _ in range(count)]}
 
 
-def compare(binary, size, rounds, dropout):
+WAYS = {"padded": [], "sorted": ["--sorted"], "packed": ["--packed"]}
+
+
+def compare(binary, size, rounds, dropout, lengths=None, ways=WAYS):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(uneven(size), file)
+        json.dump(lengths or uneven(size), file)
         file.flush()
         common = ["--size", size, "--lengths", file.name, "--dropout", dropout]
 
-        def torch_side(threads, is_sorted, steps):
-            return run_torch("torch_transformer.py", *common, "--threads", threads, "--steps", steps, *(["--sorted"] if is_sorted else []))
+        def torch_side(threads, way, steps):
+            return run_torch("torch_transformer.py", *common, "--threads", threads, "--steps", steps, *WAYS[way])
 
-        threads, is_sorted = min(itertools.product(TORCH_THREADS, (False, True)), key=lambda way: torch_side(*way, 2)["ms"])
+        threads, way = min(itertools.product(TORCH_THREADS, ways), key=lambda each: torch_side(*each, 2)["ms"])
         ours, theirs = [], []
         for _ in range(rounds):
             if binary:
                 ours.append(run([binary, *common, "--threads", 2, "--steps", 5]))
-            theirs.append(torch_side(threads, is_sorted, 5))
+            theirs.append(torch_side(threads, way, 5))
     ours_ms, torch_ms = median(ours, "ms"), median(theirs, "ms")
     return {
         "size": size,
@@ -56,8 +62,23 @@ def compare(binary, size, rounds, dropout):
         "ours_mb": largest(ours, "peak_mb"),
         "torch_mb": largest(theirs, "peak_mb"),
         "torch_threads": threads,
-        "torch_sorted": is_sorted,
+        "torch_way": way,
     }
+
+
+def growth(binary, rounds):
+    """One long word among many short ones, on our side and on each of PyTorch's."""
+    short = {"source": [8] * 64, "target": [8] * 64}
+    long = {"source": [8] * 63 + [256], "target": [8] * 63 + [256]}
+    results = []
+    for way in ("padded", "packed"):
+        note(f"growth, {way}")
+        one, other = (compare(binary, "characters", rounds, 0.0, lengths, [way]) for lengths in (short, long))
+        results.append({
+            "way": way, "ours_short_ms": one["ours_ms"], "ours_long_ms": other["ours_ms"], "ours_growth": other["ours_ms"] / one["ours_ms"],
+            "torch_short_ms": one["torch_ms"], "torch_long_ms": other["torch_ms"], "torch_growth": other["torch_ms"] / one["torch_ms"],
+        })
+    return results
 
 
 def main():
@@ -65,10 +86,15 @@ def main():
     parser.add_argument("--size", choices=COUNTS, action="append", help="may be given several times (default: both)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dropout", type=float, default=0.3)
+    parser.add_argument("--growth", action="store_true", help="one long word among many short ones instead")
     parser.add_argument("--json", action="store_true", help="one object a line instead of the table")
     arguments = parser.parse_args()
     need_torch()
     binary = example_binary("transformer_bench")
+    if arguments.growth:
+        for each in growth(binary, arguments.rounds):
+            print(json.dumps(each))
+        return
     results = []
     for size in arguments.size or COUNTS:
         note(size)
@@ -78,11 +104,11 @@ def main():
             print(json.dumps(each))
         return
     print_table(
-        ["size", "ours ms", "torch ms", "ratio", "ours MB", "torch MB", "torch threads", "sorted"],
+        ["size", "ours ms", "torch ms", "ratio", "ours MB", "torch MB", "torch threads", "its best way"],
         [
             [
                 each["size"], each["ours_ms"], each["torch_ms"], each["ratio"], each["ours_mb"], each["torch_mb"], each["torch_threads"],
-                "yes" if each["torch_sorted"] else "no",
+                each["torch_way"],
             ]
             for each in results
         ],

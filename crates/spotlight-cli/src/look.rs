@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use spotlight::audit::{self, Verdict};
-use spotlight::model::{self, AnswerOptions, Drawing, Input};
+use spotlight::model::{self, AnswerOptions, AnyModel, Drawing, Input};
 use spotlight::view::palette::{Palette, Theme};
 use spotlight::view::scale::ScaleKind;
-use spotlight::view::{CAVEAT, Page, Picture, ascii, html, json, png, svg, terminal};
+use spotlight::view::{Page, Picture, ascii, html, json, png, svg, terminal};
 
 use crate::Common;
 use crate::output::{WrongUsage, color, deliver, form, note, width};
@@ -94,8 +94,9 @@ impl Look {
 
     /// What there is to draw, as it is to be read; `both` if the reader may switch between subwords and words.
     fn page(&self, common: &Common, both: bool) -> Result<Page> {
-        let (pictures, others) = self.pictures(common, both)?;
-        let said = audit::kept(&self.model).map_or_else(|| CAVEAT.to_string(), |verdict: Verdict| verdict.line());
+        let model = model::open(&self.model)?;
+        let (pictures, others) = self.pictures(&*model, common, both)?;
+        let said = audit::kept(&self.model).map_or_else(|| model.caveat().to_string(), |verdict: Verdict| verdict.line());
         let page = Page::new(pictures)?.coloured(self.palette).themed(self.theme).noted(said);
         let page = if both { page.with_others(others)? } else { page };
         let named = self.scale.iter().rev().find_map(|scale| match scale {
@@ -130,8 +131,7 @@ impl Look {
     }
 
     /// The pictures; if `both` are wanted, the same again with subwords merged, or not merged if the first are.
-    fn pictures(&self, common: &Common, both: bool) -> Result<(Vec<Picture>, Vec<Picture>)> {
-        let model = model::open(&self.model)?;
+    fn pictures(&self, model: &dyn AnyModel, common: &Common, both: bool) -> Result<(Vec<Picture>, Vec<Picture>)> {
         self.drawn.check(model.task())?;
         if let Some(reason) = model.blind() {
             return Err(WrongUsage(reason).into());

@@ -9,6 +9,7 @@ mod course;
 mod demos;
 mod faults;
 mod folders;
+mod int8;
 mod pictures;
 mod pooling;
 mod resume;

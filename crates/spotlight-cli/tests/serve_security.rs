@@ -125,6 +125,9 @@ fn hostile_requests_are_refused_and_the_server_lives() {
         assert_eq!(reply.header("content-type"), Some("application/json"));
         assert_eq!(reply.json()["answers"].as_array().unwrap().len(), odd.len());
     }
+    // Every text again without each of its words: not of that many.
+    let reply = server.predict(&json!({"model": "classify", "texts": vec!["x ".repeat(1000); 20], "views": true}));
+    assert!(reply.status == 422 && reply.body.contains("views of so much"), "{}", reply.body);
     // A log line stays a line.
     server.get("/x%0a200%20GET%20/forged");
     // Slow ones: half a head, half a body. They are let go; others are answered meanwhile.

@@ -113,6 +113,46 @@ simd! {
     }
 }
 
+simd! {
+    /// One query a row, each with keys and values of its own that stand somewhere in a log: the context of every query, rows of all heads side by side.
+    ///
+    /// A row of the log has the keys of all heads and, behind them, the values; `places` has `steps` of its rows for each query. `weights` is room for
+    /// `heads * steps` numbers.
+    pub fn from_log<T>(shape: Heads, scale: T, queries: Columns<'_, T>, log: &[T], places: &[usize], steps: usize, weights: &mut [T], context: &mut [T]) {
+        let (heads, size) = (shape.heads, shape.size);
+        let width = heads * size;
+        for ((row, places), context) in places.chunks_exact(steps.max(1)).enumerate().zip(context.chunks_exact_mut(width.max(1))) {
+            let query = queries.part(row, 0, width);
+            for (j, &place) in places.iter().enumerate() {
+                let key = &log[place * 2 * width..][..width];
+                for (head, (query, key)) in query.chunks_exact(size).zip(key.chunks_exact(size)).enumerate() {
+                    weights[head * steps + j] = scale * inner::<T, FMA>(query, key);
+                }
+            }
+            for weights in weights.chunks_exact_mut(steps.max(1)).take(heads) {
+                let largest = weights.iter().fold(T::NEG_INFINITY, |most, &w| T::max(w, most));
+                let mut total = T::ZERO;
+                for weight in weights.iter_mut() {
+                    *weight = (*weight - largest).exp_nonpositive::<FMA>();
+                    total += *weight;
+                }
+                let share = T::ONE / total;
+                weights.iter_mut().for_each(|weight| *weight *= share);
+            }
+            context.fill(T::ZERO);
+            for (j, &place) in places.iter().enumerate() {
+                let value = &log[place * 2 * width + width..][..width];
+                for (head, (context, value)) in context.chunks_exact_mut(size).zip(value.chunks_exact(size)).enumerate() {
+                    let weight = weights[head * steps + j];
+                    for (c, &v) in context.iter_mut().zip(value) {
+                        *c = T::fma::<FMA>(weight, v, *c);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Where the gradients of one meeting go: rows of all heads side by side, added to.
 #[derive(Debug)]
 pub struct Gradients<'a, T> {

@@ -63,6 +63,15 @@ impl<'a, T: Float> View<'a, T> {
         self.cols
     }
 
+    /// One number.
+    ///
+    /// # Panics
+    /// If there is none there.
+    pub fn get(&self, row: usize, col: usize) -> T {
+        assert!(row < self.rows && col < self.cols, "a number outside a view");
+        self.data[self.at(row, col)]
+    }
+
     #[inline(always)]
     fn at(&self, row: usize, col: usize) -> usize {
         row * self.row_stride + col * self.col_stride

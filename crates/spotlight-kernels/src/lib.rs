@@ -21,8 +21,9 @@
 //! # One source, several instruction sets
 //!
 //! The loops are plain Rust that the compiler can vectorise. The macro `simd!` compiles each of them twice, once for the
-//! baseline processor and once for AVX2 with fused multiply-add, and picks at run time. That choice is one of the two places with `unsafe`
-//! in the project: a function compiled for AVX2 may only run where AVX2 was found. The other is a hint to the cache in [`gemm`].
+//! baseline processor and once for AVX2 with fused multiply-add, and picks at run time. That choice is one of the three places with `unsafe`
+//! in the project: a function compiled for AVX2 may only run where AVX2 was found. The others are a hint to the cache in [`gemm`] and the
+//! instructions for bytes in [`bytes`], which no plain loop becomes.
 
 #![warn(missing_docs)]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes every slice it reads or writes")]
@@ -33,6 +34,7 @@ mod simd;
 
 pub mod activation;
 pub mod attend;
+pub mod bytes;
 pub mod cell;
 pub mod decoder;
 pub mod dropout;

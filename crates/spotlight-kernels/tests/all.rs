@@ -1,6 +1,7 @@
 //! The integration tests of this crate, one program: the library is linked once, and what is generic is compiled once.
 
 mod attend;
+mod bytes;
 mod common;
 mod product;
 mod rows;

@@ -99,6 +99,7 @@ pub mod metrics;
 pub mod model;
 pub mod nn;
 pub mod numeric;
+mod packs;
 pub mod params;
 pub mod search;
 pub mod tape;

@@ -20,6 +20,8 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use spotlight_kernels::{Float, optim};
 
+use crate::packs::Packs;
+
 /// One parameter of a [`Params`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParamId(pub(crate) usize);
@@ -77,18 +79,20 @@ pub struct Params<T> {
     index: HashMap<String, ParamId>,
     /// Decides how parameters begin; none for those that will be read.
     seed: Option<u64>,
+    /// What searches have made of them.
+    packs: Packs<T>,
 }
 
 impl<T: Float> Params<T> {
     /// No parameters yet; `seed` decides how those to come begin.
     pub fn new(seed: u64) -> Self {
-        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed: Some(seed) }
+        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed: Some(seed), packs: Packs::default() }
     }
 
     /// No parameters yet; those to come begin as zeros, whatever their [`Init`] says. For a model whose weights are about to be read: nothing is drawn that would be
     /// overwritten, and [`weights::load`](crate::weights::load) refuses a file that does not have them all.
     pub fn blank() -> Self {
-        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed: None }
+        Params { data: Vec::new(), entries: Vec::new(), index: HashMap::new(), seed: None, packs: Packs::default() }
     }
 
     /// Adds a parameter. Its numbers depend on the seed and its name alone, not on what was added before.
@@ -129,6 +133,7 @@ impl<T: Float> Params<T> {
 
     /// The flat buffer, to change.
     pub fn flat_mut(&mut self) -> &mut [T] {
+        self.packs.forget();
         &mut self.data
     }
 
@@ -159,7 +164,13 @@ impl<T: Float> Params<T> {
 
     /// The numbers of one parameter, to change.
     pub fn get_mut(&mut self, id: ParamId) -> &mut [T] {
+        self.packs.forget();
         &mut self.data[self.entries[id.0].range.clone()]
+    }
+
+    /// What searches have made of them.
+    pub(crate) fn packs(&self) -> &Packs<T> {
+        &self.packs
     }
 
     /// The same parameters in another number type.
@@ -169,6 +180,7 @@ impl<T: Float> Params<T> {
             entries: self.entries.clone(),
             index: self.index.clone(),
             seed: self.seed,
+            packs: Packs::default(),
         }
     }
 }

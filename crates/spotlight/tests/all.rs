@@ -11,6 +11,7 @@ mod errors;
 mod folder;
 mod fused;
 mod gradients;
+mod known;
 mod matcher;
 mod parity;
 mod pooling_examples;

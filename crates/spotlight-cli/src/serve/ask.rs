@@ -55,6 +55,9 @@ pub struct Ask {
 /// Alternatives told at most, for every hypothesis at every step, and training rows.
 const MOST_TOLD: usize = 32;
 
+/// Units that are read for the views of one request at most: each text is read again without each of its units.
+const MOST_READ: usize = 8_000_000;
+
 /// The options of `predict`, by the names they have there.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -117,7 +120,7 @@ impl Ask {
             }
         }
         if task != Task::Seq2seq {
-            return Ok(match self.touch()? {
+            return Ok(match self.touch(task)? {
                 Some(touch) => Question::Touch { content, texts: self.texts.len(), touch },
                 None if task == Task::Bags => Question::File(content),
                 None => Question::Lines(lines_of(&content)),
@@ -138,9 +141,18 @@ fn lines_of(content: &str) -> Vec<Result<Line, TextError>> {
 
 impl Ask {
     /// What is to be done with the answers of a model that judges; none if nothing is.
-    fn touch(&self) -> Result<Option<Touch>, Refusal> {
+    fn touch(&self, task: Task) -> Result<Option<Touch>, Refusal> {
         if !self.force.is_empty() || self.alternatives > 0 || self.step.is_some() || !self.targets.is_empty() {
             return Err(Refusal::impossible("force, alternatives, step and targets are for models that write (seq2seq)"));
+        }
+        let again = match task {
+            Task::Bags => self.texts.len().pow(2),
+            _ => self.texts.iter().map(|text| text.chars().count().pow(2)).sum(),
+        };
+        if self.views && again > MOST_READ {
+            return Err(Refusal::impossible(
+                "views of so much at once: each text is read again without each of its units; send fewer or shorter ones",
+            ));
         }
         let (edits, heads_off) = (self.edits.clone(), self.heads_off.clone());
         let touch = Touch { edits, heads_off, views: self.views, nearest: self.nearest };

@@ -43,6 +43,9 @@ pub struct Search {
     /// Copy unknown units from where the attention points
     #[arg(long)]
     copy_unknown: bool,
+    /// Weights of one byte each: faster, a little less exact; for Transformers
+    #[arg(long)]
+    int8: bool,
 }
 
 /// The lines of a file.
@@ -64,6 +67,7 @@ impl Search {
             ("--force", self.force.is_some()),
             ("--min-length", self.min_length.is_some()),
             ("--copy-unknown", self.copy_unknown),
+            ("--int8", self.int8),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((name, _)) if task != Task::Seq2seq => {
@@ -86,6 +90,7 @@ impl Search {
             targets: self.force.as_deref().map(lines_of).transpose()?,
             min_length: self.min_length.map_or(0, usize::from),
             copy_unknown: self.copy_unknown,
+            int8: self.int8,
             ..AnswerOptions::default()
         };
         match problem(&options, |name| format!("--{}", name.replace('_', "-"))) {

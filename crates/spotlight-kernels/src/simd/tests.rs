@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::activation::Activation;
 use crate::attend::{Attend, Columns, Meeting};
+use crate::bytes::{Bytes, product_bytes};
 use crate::cell::Cell;
 use crate::dropout::Dropout;
 use crate::gemm::{Packed, View, product, product_packed};
@@ -102,6 +103,12 @@ fn layers<T: Float>() {
         });
     }
     agree::<T>("attention with weights", || whole_attention());
+    agree::<T>("attention from a log", || {
+        let (q, log, mut context) = (numbers::<T>(1, 2 * 38), numbers::<T>(2, 7 * 2 * 38), T::zeros(2 * 38));
+        let (shape, queries) = (Heads { heads: 2, size: 19 }, Columns { table: &q, stride: 38, first: 0 });
+        attend::from_log(shape, T::from_f64(0.2), queries, &log, &[0, 3, 6, 1, 3, 5], 3, &mut T::zeros(6), &mut context);
+        context
+    });
     agree::<T>("dropout", || {
         let (a, b, dropout) = (numbers::<T>(1, 50), numbers::<T>(2, 50), Dropout::new(7, 0.3));
         let (mut sum, mut dropped, mut added) = (T::zeros(50), T::zeros(50), numbers::<T>(3, 50));
@@ -145,6 +152,11 @@ fn products<T: Float>() {
     agree::<T>("product", || {
         let mut c = numbers(3, m * n);
         product(View::new(&numbers(1, m * k), m, k), View::new(&numbers(2, n * k), n, k).t(), &mut c, n, true);
+        c
+    });
+    agree::<T>("product_bytes", || {
+        let mut c = numbers(3, m * n);
+        product_bytes(&numbers::<T>(1, m * k), &Bytes::new(View::new(&numbers::<T>(2, n * k), n, k)), &mut c, n, true, &mut Vec::new());
         c
     });
     agree::<T>("product_packed", || {

@@ -39,7 +39,7 @@ pub struct Memory {
     /// For each row, whether anybody may look at it.
     allowed: Option<Arc<Vec<bool>>>,
     /// Who changes the weights of every look, if anybody.
-    intervening: Option<Intervening>,
+    pub(crate) intervening: Option<Intervening>,
     /// The values, taken through weights that every context would go through: `W (Σ a v) = Σ a (W v)`. For a search, where one memory meets many steps.
     pub(crate) projected: Option<Var>,
 }
@@ -216,7 +216,7 @@ impl Attention {
         };
         let mut weights = self.normaliser.weights(tape, scores, &question)?;
         if let Some(intervening) = &memory.intervening {
-            weights.weights = intervening.changed(tape, weights.weights, &question)?;
+            weights.weights = intervening.changed(tape, weights.weights, &question, 0)?;
         }
         let mut context = mix(tape, weights.weights, memory.values, &question.pairs)?;
         if let Some(axis) = &question.axis {

@@ -23,6 +23,8 @@ pub struct Glance {
     pub row: usize,
     /// Heads that look side by side.
     pub heads: usize,
+    /// The layer of the decoder that looks, from 0: a Transformer looks in each of its layers, one after the other.
+    pub layer: usize,
 }
 
 /// Changes weights.
@@ -49,15 +51,15 @@ impl fmt::Debug for Intervening {
 }
 
 impl Intervening {
-    /// Weights of a question, one row per pair and one column per head, as they are after the intervention.
-    pub(super) fn changed<T: Float>(&self, tape: &Tape<T>, weights: Var, question: &Question) -> Result<Var> {
+    /// Weights of a layer's question, one row per pair and one column per head, as they are after the intervention.
+    pub(crate) fn changed<T: Float>(&self, tape: &Tape<T>, weights: Var, question: &Question, layer: usize) -> Result<Var> {
         let (rows, heads) = tape.shape(weights);
         let mut numbers: Vec<f32> = tape.value(weights).iter().map(|w| w.to_f64() as f32).collect();
         let items = question.pairs.items();
         for (row, &item) in items.iter().enumerate() {
             let range = question.pairs.axis().range(row);
             let own = &mut numbers[range.start * heads..range.end * heads];
-            self.0.change(Glance { step: question.positions[row], item, row, heads }, own);
+            self.0.change(Glance { step: question.positions[row], item, row, heads, layer }, own);
             if let Some(wrong) = own.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
                 let what = format!("a weight put in at step {}", question.positions[row]);
                 return Err(Error::Value { what, got: wrong.to_string(), expected: "a number from 0 on".into() });

@@ -7,7 +7,7 @@
 //! | attention is needed | right answers with uniform weights, put in and trained with | spread over seeds |
 //! | its order carries the answer | what is lost when units are taken away in its order ([`erasure`]) | a random order; leave-one-out |
 //! | the picture is stable | [divergence](divergence()) between seeds | two random draws |
-//! | it is the only one | the largest divergence with the same answer ([`Adversary`]) | divergence between seeds |
+//! | it is the only one | the largest divergence with the same answer: weights put in ([`Adversary`]), and a model trained so ([`imitate`]) | divergence between seeds |
 //! | it agrees with other views | Kendall's τ ([`kendall()`]) with gradient x input and leave-one-out | τ of a model that reads every unit on its own |
 //!
 //! [`Verdict`] puts them into one word, by a rule that it carries along. A model that can be audited offers [`Probe`]; a
@@ -20,8 +20,11 @@ mod divergence;
 pub mod erasure;
 #[cfg(test)]
 mod golden;
+mod heads;
+pub mod imitate;
 mod keep;
 mod kendall;
+mod links;
 mod page;
 pub mod pooled;
 mod read;
@@ -67,7 +70,7 @@ pub struct Course<'a> {
     pub seed: u64,
     /// Training examples, if they are not where the recipe says.
     pub train: Option<&'a Path>,
-    /// Gold links of the examples, for a model that writes: a line each, `0-0 1-2`: source unit and target unit.
+    /// Gold links of the examples, for a model that writes: a line for each example, `0-0 1-2`, or for each link, `1 1 1`.
     pub links: Option<&'a Path>,
     /// Set from outside to stop.
     pub stop: &'a AtomicBool,

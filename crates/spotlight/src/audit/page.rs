@@ -1,14 +1,17 @@
 //! A report as a page.
 
 use super::bootstrap::Interval;
-use super::report::{Agreement, Bin, PooledReport, Report, WrittenReport};
-use super::table::{say_conicity, say_needed, say_only, say_order, say_stable, say_views, say_written};
+use super::report::{Agreement, Bin, HeadReport, PooledReport, Report, WrittenReport};
+use super::table::{
+    BEAM, COST, many, rows_of_imitated, say_alignment, say_conicity, say_heads, say_needed, say_only, say_order, say_stable, say_views,
+    say_written,
+};
 use crate::view::sheet::{Body, Section, Sheet};
 
 /// The page of a report: strips for some texts, histograms, tables, and a sentence under each.
 pub fn page(report: &Report) -> Sheet {
-    let mut lead = vec![format!("Verdict: {}. {}.", report.verdict.grade.name(), report.verdict.reason)];
-    lead.push(format!("{} examples answered, {} studied; intervals of 95 %.", report.answered, report.studied));
+    let mut lead = vec![format!("Verdict: {}: {}.", report.verdict.grade.name(), report.verdict.reason)];
+    lead.push(format!("{} answered, {} studied; intervals of 95 %.", many(report.answered, "example"), report.studied));
     lead.extend(report.notes.iter().cloned());
     let mut sections = Vec::new();
     if let Some(report) = &report.pooled {
@@ -61,8 +64,8 @@ fn pooled(report: &PooledReport) -> Vec<Section> {
     });
     let needed = &report.needed;
     let mut rows = vec![
-        (report.figure, format!("{:.3}", needed.own)),
-        ("with uniform weights put in", format!("{:.3}", needed.uniform)),
+        (report.figure, needed.own.to_string()),
+        ("with uniform weights put in", needed.uniform.to_string()),
         ("lost by that", needed.lost.to_string()),
     ];
     if let Some(trained) = &needed.trained {
@@ -91,12 +94,12 @@ fn pooled(report: &PooledReport) -> Vec<Section> {
             sentence: say_stable(stable),
         });
     }
+    let mut rows = vec![("largest divergence with the same answer", or_dash(report.only.divergence.as_ref()))];
+    let trained = report.only.trained.as_ref().map(rows_of_imitated);
+    rows.extend(trained.iter().flatten().map(|(name, value)| (name.as_str(), value.clone())));
     sections.push(Section {
         heading: "Is it the only one?".into(),
-        body: vec![
-            facts(&[("largest divergence with the same answer", or_dash(report.only.divergence.as_ref()))]),
-            by_weight("Divergence with the same answer", &report.only.bins),
-        ],
+        body: vec![facts(&rows), by_weight("Divergence with the same answer", &report.only.bins)],
         sentence: say_only(report),
     });
     let tau =
@@ -122,26 +125,35 @@ fn pooled(report: &PooledReport) -> Vec<Section> {
 fn written(report: &WrittenReport) -> Vec<Section> {
     let changed = Body::Table {
         head: texts(&["weights", "accuracy", "same answer"]),
-        rows: report.changed.iter().map(|c| vec![c.weights.to_string(), format!("{:.3}", c.accuracy), format!("{:.3}", c.same)]).collect(),
+        rows: report.changed.iter().map(|c| vec![c.weights.to_string(), c.accuracy.to_string(), c.same.to_string()]).collect(),
     };
-    let mut rows = vec![
-        ("tau, weights with cost of erasing a unit", or_dash(report.erased.as_ref())),
-        ("tau, diagonal with cost of erasing a unit", or_dash(report.diagonal.as_ref())),
-        ("most looked at is costliest", or_dash(report.top.as_ref())),
-        ("the same by chance", report.top_random.map_or_else(|| "-".into(), |x| format!("{x:.3}"))),
+    let pictures = Body::Table {
+        head: texts(&["picture", "tau with cost", "brightest is costliest"]),
+        rows: report.pictures.iter().map(|p| vec![p.by.to_string(), p.tau.to_string(), p.top.to_string()]).collect(),
+    };
+    let rows = [
+        ("by chance, the brightest is costliest", report.top_random.map_or_else(|| "-".into(), |x| format!("{x:.3}"))),
         ("two units swapped: the look moved along", or_dash(report.moved.as_ref())),
-        ("steps of a beam that look as when forced", or_dash(report.beam.as_ref())),
     ];
-    if let Some(alignment) = &report.alignment {
-        rows.push(("F1 with gold links", format!("{:.3}", alignment.f1)));
-        rows.push(("F1 of the diagonal", format!("{:.3}", alignment.diagonal)));
-    }
-    vec![
+    let mut sections = vec![
         Section { heading: "Answers with other weights".into(), body: vec![changed], sentence: say_written(report).into() },
-        Section {
-            heading: "Does a step look at what it would miss?".into(),
-            body: vec![facts(&rows)],
-            sentence: "Cost: the change of the log-probability of what the step wrote, with that unit left out of the source.".into(),
-        },
-    ]
+        Section { heading: "Does a step look at what it would miss?".into(), body: vec![pictures, facts(&rows)], sentence: COST.into() },
+    ];
+    if !report.heads.is_empty() {
+        let row = |h: &HeadReport| {
+            vec![format!("layer {}, head {}", h.layer, h.head), h.lost.to_string(), h.same.to_string(), or_dash(h.tau.as_ref())]
+        };
+        let table = Body::Table {
+            head: texts(&["", "lost without it", "same answer", "tau with cost"]),
+            rows: report.heads.iter().map(row).collect(),
+        };
+        sections.push(Section { heading: "Head by head".into(), body: vec![table], sentence: say_heads(report) });
+    }
+    if let Some(alignment) = &report.alignment {
+        let rows = [("F1 with gold links", alignment.f1.to_string()), ("F1 of the diagonal", alignment.diagonal.to_string())];
+        sections.push(Section { heading: "Alignment".into(), body: vec![facts(&rows)], sentence: say_alignment(alignment).into() });
+    }
+    let rows = [("steps of a beam that look as when forced", or_dash(report.beam.as_ref()))];
+    sections.push(Section { heading: "Search".into(), body: vec![facts(&rows)], sentence: BEAM.into() });
+    sections
 }

@@ -8,6 +8,7 @@ use super::adversary::{Adversary, Found, apart};
 use super::bootstrap::{bootstrap, mean, mean_of, median};
 use super::divergence::{divergence, total_variation};
 use super::erasure::{aopc, counts, flip, kept, order};
+use super::imitate::LAMBDA;
 use super::kendall::kendall;
 use super::read::{Reading, integrated, read, slopes};
 use super::report::*;
@@ -57,21 +58,19 @@ pub fn experiment<P: Probe>(
         return Err(Error::Audit(reason));
     }
     let asked = probe.asked(rows)?;
-    let golds: Vec<usize> = asked.iter().map(|a| a.gold).collect();
     if asked.is_empty() {
         return Err(refused("the examples", "none".into(), "at least one"));
     }
-    if golds.iter().all(|&gold| gold == golds[0]) {
-        let label = probe.labels().get(golds[0]).cloned().unwrap_or_default();
+    if let Some(got) = probe.one_sided(&asked) {
         let expected = "examples of at least two labels: with one, a model that always says the same is always right";
-        return Err(refused("the examples", format!("only the label {label:?}"), expected));
+        return Err(refused("the examples", got, expected));
     }
     let readings = read(probe, &asked.iter().map(|a| &a.case).collect::<Vec<_>>())?;
-    let chosen = choose(&asked, course, &mut notes);
+    let chosen = choose(&asked, P::UNIT, course, &mut notes);
     if chosen.is_empty() {
         return Err(refused("the examples", format!("none with two {}s", P::UNIT), "some: a single one has all the weight there is"));
     }
-    let needed = needed(probe, rows, &asked, &readings, others, course)?;
+    let needed = needed(rows, &asked, &readings, others, course)?;
     let studies = study(probe, &asked, &readings, &chosen, course, progress)?;
     if course.quick {
         notes.push("quick: integrated gradients were left out".into());
@@ -83,6 +82,7 @@ pub fn experiment<P: Probe>(
         found: studies.iter().filter(|s| s.other.is_some()).count() as f64 / studies.len() as f64,
         divergence: mean(&studies.iter().filter_map(|s| s.other.as_ref().map(|o| o.divergence)).collect::<Vec<_>>(), course.seed),
         bins: bins(studies.iter().filter_map(|s| Some((&s.attention, s.other.as_ref()?.divergence)))),
+        trained: others.adversary.as_ref().map(|other| imitated(other, rows, &readings, &chosen, course)).transpose()?.flatten(),
     };
     let average = match &others.average {
         Some(average) => {
@@ -114,11 +114,14 @@ fn refused(what: &str, got: String, expected: &str) -> Error {
 }
 
 /// The cases to study unit by unit: drawn, if there are more than wanted, and in their order.
-fn choose<C>(asked: &[Asked<C>], course: &Course, notes: &mut Vec<String>) -> Vec<usize> {
+fn choose<C>(asked: &[Asked<C>], unit: &str, course: &Course, notes: &mut Vec<String>) -> Vec<usize> {
     let studied: Vec<usize> = (0..asked.len()).filter(|&at| asked[at].studied).collect();
     let mut chosen: Vec<usize> = studied.iter().copied().filter(|&at| asked[at].units.len() > 1).collect();
     if chosen.len() < studied.len() {
-        notes.push(format!("{} of the examples have fewer than two units, and were only answered", studied.len() - chosen.len()));
+        notes.push(match studied.len() - chosen.len() {
+            1 => format!("1 of the examples has fewer than two {unit}s, and was only answered"),
+            few => format!("{few} of the examples have fewer than two {unit}s, and were only answered"),
+        });
     }
     if chosen.len() > course.examples {
         let mut random = ChaCha8Rng::seed_from_u64(course.seed);
@@ -144,18 +147,18 @@ fn rightness<P: Probe>(asked: &[Asked<P::Case>], readings: &[Reading], uniform: 
 
 /// Is attention needed?
 fn needed<P: Probe>(
-    probe: &P,
     rows: &[P::Row],
     asked: &[Asked<P::Case>],
     readings: &[Reading],
     others: &Siblings<P>,
     course: &Course,
 ) -> Result<Needed> {
-    let _ = probe;
     let (own, uniform) = (rightness::<P>(asked, readings, false), rightness::<P>(asked, readings, true));
     let both: Vec<(f64, f64)> = own.iter().zip(&uniform).filter_map(|(own, uniform)| Some(((*own)?, (*uniform)?))).collect();
     let lost = mean(&both.iter().map(|(own, uniform)| own - uniform).collect::<Vec<_>>(), course.seed);
-    let lost = lost.ok_or_else(|| refused("the examples", "none that can be right or wrong".into(), "some with both"))?;
+    let unjudged = || refused("the examples", "none that can be right or wrong".into(), "some with both");
+    let lost = lost.ok_or_else(unjudged)?;
+    let interval = |of: fn(&(f64, f64)) -> f64| mean(&both.iter().map(of).collect::<Vec<_>>(), course.seed).ok_or_else(unjudged);
     let figure = |right: Vec<Option<f64>>| mean_of(right.into_iter().flatten()).unwrap_or(0.0);
     let of_sibling = |sibling: &P| -> Result<f64> {
         let asked = sibling.asked(rows)?;
@@ -186,7 +189,7 @@ fn needed<P: Probe>(
     };
     let studied: Vec<usize> = (0..asked.len()).filter(|&at| asked[at].studied && asked[at].units.len() > 1).collect();
     let changes: Vec<f64> = studied.par_iter().filter_map(permuted).collect();
-    Ok(Needed { own: figure(own), uniform: figure(uniform), lost, trained, permuted: mean(&changes, course.seed) })
+    Ok(Needed { own: interval(|both| both.0)?, uniform: interval(|both| both.1)?, lost, trained, permuted: mean(&changes, course.seed) })
 }
 
 /// All views of the chosen cases.
@@ -401,6 +404,29 @@ fn stability<P: Probe>(
     }))
 }
 
+/// How far away a model looks that has learnt to answer as this one does.
+fn imitated<P: Probe>(other: &P, rows: &[P::Row], readings: &[Reading], chosen: &[usize], course: &Course) -> Result<Option<Imitated>> {
+    let asked = other.asked(rows)?;
+    let theirs = read(other, &asked.iter().map(|a| &a.case).collect::<Vec<_>>())?;
+    let probabilities: Vec<Vec<f64>> = theirs.iter().map(|r| r.probabilities.clone()).collect();
+    let right = mean_of(P::right(&asked, &probabilities).into_iter().flatten()).unwrap_or(0.0);
+    let alike = chosen.iter().filter(|&&at| theirs[at].mixture.weights.len() == readings[at].mixture.weights.len());
+    let alike: Vec<(&Reading, &Reading)> = alike.map(|&at| (&theirs[at], &readings[at])).collect();
+    let of = |figure: &dyn Fn(&Reading, &Reading) -> f64| {
+        mean(&alike.iter().map(|(theirs, own)| figure(theirs, own)).collect::<Vec<f64>>(), course.seed)
+    };
+    let divergence = of(&|theirs, own| apart(&theirs.mixture.weights, &own.mixture.weights, own.mixture.units()));
+    let variation = of(&|theirs, own| total_variation(&theirs.probabilities, &own.probabilities));
+    let same = of(&|theirs, own| f64::from(u8::from(best(&theirs.probabilities) == best(&own.probabilities))));
+    Ok(divergence.zip(variation).zip(same).map(|((divergence, variation), same)| Imitated {
+        lambda: LAMBDA,
+        divergence,
+        variation,
+        same: same.value,
+        right,
+    }))
+}
+
 /// The divergence of two draws from all weights of this length, each as likely as the other.
 fn two_draws(n: usize, seed: u64, stream: u64) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -489,8 +515,6 @@ fn views_of<P: Probe>(probe: &P, rows: &[P::Row], chosen: &[usize], course: &Cou
 
 /// Some examples, spread over all, unit by unit.
 fn strips<P: Probe>(probe: &P, asked: &[Asked<P::Case>], readings: &[Reading], studies: &[Study]) -> Vec<Strips> {
-    let labels = probe.labels();
-    let name = |label: usize| labels.get(label).cloned().unwrap_or_default();
     let fit: Vec<&Study> = studies.iter().filter(|s| s.attention.len() <= LONGEST_SHOWN).collect();
     let one = |s: &&&Study| {
         let said = best(&readings[s.at].probabilities);
@@ -500,9 +524,9 @@ fn strips<P: Probe>(probe: &P, asked: &[Asked<P::Case>], readings: &[Reading], s
         rows.extend(s.contributions.clone().map(|x| (CONTRIBUTIONS, x)));
         Strips {
             units: asked[s.at].units.clone(),
-            label: name(said),
+            label: probe.label(&asked[s.at].case, said),
             probability: readings[s.at].probabilities[said],
-            gold: name(asked[s.at].gold),
+            gold: probe.label(&asked[s.at].case, asked[s.at].gold),
             rows,
         }
     };

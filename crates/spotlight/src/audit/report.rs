@@ -57,9 +57,9 @@ pub struct PooledReport {
 #[derive(Clone, Debug, Serialize)]
 pub struct Needed {
     /// How often it is right.
-    pub own: f64,
+    pub own: Interval,
     /// The same with uniform weights put in.
-    pub uniform: f64,
+    pub uniform: Interval,
     /// The loss by that.
     pub lost: Interval,
     /// Models trained with and without attention.
@@ -140,6 +140,23 @@ pub struct Only {
     pub divergence: Option<Interval>,
     /// By the largest weight.
     pub bins: Vec<Bin>,
+    /// A model that was trained to answer the same and to look elsewhere; none if none was.
+    pub trained: Option<Imitated>,
+}
+
+/// A model that was trained to answer as the audited one does, and to look elsewhere.
+#[derive(Clone, Debug, Serialize)]
+pub struct Imitated {
+    /// How much looking elsewhere counted beside answering the same.
+    pub lambda: f64,
+    /// How far away it looks: the mean of the examples.
+    pub divergence: Interval,
+    /// How far its answers are from those of the audited model: the total variation, the mean of the examples.
+    pub variation: Interval,
+    /// Share of the examples that it gives the same label.
+    pub same: f64,
+    /// How often it is right.
+    pub right: f64,
 }
 
 /// Does it agree with other views?
@@ -190,14 +207,12 @@ pub struct WrittenReport {
     pub changed: Vec<Changed>,
     /// The loss by uniform weights.
     pub lost: Interval,
-    /// Agreement of the weights of a step with what it loses when a source unit is erased.
-    pub erased: Option<Interval>,
-    /// The same of the diagonal: a picture that knows nothing but the place.
-    pub diagonal: Option<Interval>,
-    /// Share of the steps whose most looked at unit is the one whose erasure costs most.
-    pub top: Option<Interval>,
-    /// The same for a unit drawn at random.
+    /// Pictures of a step beside what it loses when a source unit is erased: its weights, their rollout where there are layers that look, and the diagonal, which knows nothing but the place.
+    pub pictures: Vec<ByPicture>,
+    /// Share of the steps for which a unit drawn at random is the one whose erasure costs most.
     pub top_random: Option<f64>,
+    /// Each head, if there are several.
+    pub heads: Vec<HeadReport>,
     /// Where a source with two units swapped is looked at: share of the steps whose largest weight moved along.
     pub moved: Option<Interval>,
     /// Alignment, if gold links were given.
@@ -212,9 +227,35 @@ pub struct Changed {
     /// What was done to the weights.
     pub weights: &'static str,
     /// Share of the answers that are right.
-    pub accuracy: f64,
+    pub accuracy: Interval,
     /// Share of the answers that are what they were.
-    pub same: f64,
+    pub same: Interval,
+}
+
+/// A picture of the steps beside what erasing a source unit costs them.
+#[derive(Clone, Debug, Serialize)]
+pub struct ByPicture {
+    /// Which.
+    pub by: &'static str,
+    /// Kendall's tau of the two, the mean of the examples.
+    pub tau: Interval,
+    /// Share of the steps whose brightest unit is the one whose erasure costs most.
+    pub top: Interval,
+}
+
+/// One head of several.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeadReport {
+    /// Its layer, from 1.
+    pub layer: usize,
+    /// Its number there, from 1.
+    pub head: usize,
+    /// What is lost of the right answers when it looks at nothing.
+    pub lost: Interval,
+    /// Share of the answers that are then what they were.
+    pub same: Interval,
+    /// Agreement of its weights with what erasing a source unit costs.
+    pub tau: Option<Interval>,
 }
 
 /// Agreement with gold links.
@@ -223,7 +264,7 @@ pub struct Alignment {
     /// Sentences.
     pub sentences: usize,
     /// F1 of the links of the largest weight of each step.
-    pub f1: f64,
+    pub f1: Interval,
     /// F1 of the diagonal.
-    pub diagonal: f64,
+    pub diagonal: Interval,
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{Course, Progress};
+use super::{Course, Progress, imitate};
 use crate::folder;
 use crate::model::probe::{Differs, Probe};
 use crate::model::{Model, Settings, teach};
@@ -21,12 +21,14 @@ pub struct Siblings<P> {
     pub uniform: Vec<P>,
     /// One that reads every unit on its own.
     pub average: Option<P>,
+    /// One that has learnt to answer the same and to look elsewhere ([`imitate`]).
+    pub adversary: Option<P>,
 }
 
 impl<P> Siblings<P> {
     /// None.
     pub fn none() -> Self {
-        Siblings { seeds: Vec::new(), uniform: Vec::new(), average: None }
+        Siblings { seeds: Vec::new(), uniform: Vec::new(), average: None, adversary: None }
     }
 }
 
@@ -67,7 +69,7 @@ where
     let (first, count) = (model.config().seed(), course.seeds as u64);
     let mut wanted: Vec<Differs> = (0..=count).map(|i| Differs::Uniform(first + i)).collect();
     wanted.extend((1..=count).map(|i| Differs::Seed(first + i)));
-    wanted.push(Differs::Average(first));
+    wanted.extend([Differs::Average(first), Differs::Adversary(first + 1)]);
     let done = AtomicUsize::new(0);
     let one = |differs: &Differs| -> Result<Option<(Differs, M)>> {
         if course.stop.load(Ordering::Relaxed) {
@@ -85,7 +87,10 @@ where
             checkpoint_every: CHECKPOINT_EVERY,
             stop: course.stop,
         };
-        sibling.fit(&run, &train, &dev, &mut Silent)?;
+        match differs {
+            Differs::Adversary(_) => imitate::teach(model, &mut sibling, &run, [&train, &dev], &mut Silent)?,
+            _ => sibling.fit(&run, &train, &dev, &mut Silent).map(|_| ())?,
+        }
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         progress("training other models", done, wanted.len());
         Ok(Some((*differs, sibling)))
@@ -98,6 +103,7 @@ where
             Differs::Seed(_) => siblings.seeds.push(sibling),
             Differs::Uniform(_) => siblings.uniform.push(sibling),
             Differs::Average(_) => siblings.average = Some(sibling),
+            Differs::Adversary(_) => siblings.adversary = Some(sibling),
         }
     }
     Ok(siblings)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::bootstrap::Interval;
-use super::report::{Agreement, Bin, ByOrder, PooledReport, Report, Stable, WrittenReport};
+use super::report::{Agreement, Alignment, Bin, ByOrder, Imitated, PooledReport, Report, Stable, WrittenReport};
 
 /// Columns.
 const WIDTH: usize = 80;
@@ -28,6 +28,13 @@ pub fn wrapped(text: &str, indent: usize) -> String {
 /// A name and what is to be said of it.
 fn row(name: &str, value: impl fmt::Display) -> String {
     format!("  {name:<40}{value}\n")
+}
+
+/// An interval with two digits, where three stand side by side.
+fn short(interval: Interval) -> String {
+    // No -0.00.
+    let [value, low, high] = [interval.value, interval.low, interval.high].map(|x| if x.abs() < 0.005 { 0.0 } else { x });
+    format!("{value:.2} [{low:.2},{high:.2}]")
 }
 
 fn or_dash(interval: Option<&Interval>) -> String {
@@ -80,10 +87,24 @@ pub fn say_only(report: &PooledReport) -> String {
         Some(stable) => format!("; other seeds differ by {:.3}", stable.divergence.value),
         None => String::new(),
     };
-    format!(
+    let mut text = format!(
         "Other weights that give the same answer exist for {:.0} % of the examples, {other:.3} away (0.693 is the most{beside}).",
         100.0 * report.only.found
-    )
+    );
+    if let Some(trained) = &report.only.trained {
+        let (same, away) = (100.0 * trained.same, trained.divergence.value);
+        text += &format!(" A model trained to look elsewhere gives the same label to {same:.0} % of them, and looks {away:.3} away.");
+    }
+    text
+}
+
+/// A model trained to look elsewhere, in rows of name and value.
+pub fn rows_of_imitated(trained: &Imitated) -> [(String, String); 3] {
+    [
+        (format!("a model trained so (lambda {})", trained.lambda), trained.divergence.to_string()),
+        ("its change of the answers".into(), trained.variation.to_string()),
+        ("it is right".into(), format!("{:.3}", trained.right)),
+    ]
 }
 
 /// What agreement means.
@@ -107,8 +128,10 @@ pub fn say_conicity(conicity: &Interval) -> String {
 }
 
 fn bins(all: &[Bin]) -> String {
-    let one =
-        |bin: &Bin| format!("    largest weight {:.2} to {:.2}  {:>5} examples   {:.3}\n", bin.from, bin.to, bin.count, bin.divergence);
+    let one = |bin: &Bin| {
+        let name = if bin.count == 1 { "example " } else { "examples" };
+        format!("    largest weight {:.2} to {:.2}  {:>5} {name}   {:.3}\n", bin.from, bin.to, bin.count, bin.divergence)
+    };
     all.iter().map(one).collect()
 }
 
@@ -116,8 +139,8 @@ fn pooled(report: &PooledReport) -> String {
     let mut text = String::new();
     let needed = &report.needed;
     text += "\n1 Is attention needed?\n";
-    text += &row(report.figure, format!("{:.3}", needed.own));
-    text += &row("with uniform weights put in", format!("{:.3}", needed.uniform));
+    text += &row(report.figure, needed.own);
+    text += &row("with uniform weights put in", needed.uniform);
     text += &row("lost by that", needed.lost);
     if let Some(trained) = &needed.trained {
         let spread = |x: &[f64]| crate::metrics::Spread::of(x).map_or_else(|| "-".into(), |s| format!("{s:.3}"));
@@ -129,9 +152,10 @@ fn pooled(report: &PooledReport) -> String {
     text += &wrapped(&say_needed(report), 2);
 
     text += &format!("\n2 Does its order carry the answer? ({}s taken away)\n", report.unit);
-    text += &format!("  {:<22}{:<24}{:>12}{:>14}\n", "by", "comprehensiveness", "sufficiency", "until flip");
+    text += &format!("  {:<20}{:>19}{:>20}{:>19}\n", "by", "comprehensiveness", "sufficiency", "until flip");
     let one = |by: &ByOrder| {
-        format!("  {:<22}{:<24}{:>12.3}{:>14.3}\n", by.by, by.comprehensiveness.to_string(), by.sufficiency.value, by.flip.value)
+        let [comprehensiveness, sufficiency, flip] = [by.comprehensiveness, by.sufficiency, by.flip].map(short);
+        format!("  {:<20}{comprehensiveness:>19}{sufficiency:>20}{flip:>19}\n", by.by)
     };
     text += &report.order.orders.iter().map(one).collect::<String>();
     text += &row("from random to leave-one-out", or_dash(report.order.share.as_ref()));
@@ -151,6 +175,8 @@ fn pooled(report: &PooledReport) -> String {
     text += "\n4 Is it the only one?\n";
     text += &row("largest divergence with the same answer", or_dash(report.only.divergence.as_ref()));
     text += &bins(&report.only.bins);
+    let trained = report.only.trained.as_ref().map(rows_of_imitated);
+    text += &trained.iter().flatten().map(|(name, value)| row(name, value)).collect::<String>();
     text += &wrapped(&say_only(report), 2);
 
     text += "\n5 Does it agree with other views? (Kendall's tau)\n";
@@ -180,27 +206,69 @@ fn pooled(report: &PooledReport) -> String {
 fn written(report: &WrittenReport) -> String {
     let mut text = String::new();
     text += "\n1 Answers with other weights, greedy\n";
-    text += &format!("  {:<40}{:>10}{:>16}\n", "weights", "accuracy", "same answer");
+    text += &format!("  {:<26}{:<26}{}\n", "weights", "accuracy", "same answer");
     for changed in &report.changed {
-        text += &format!("  {:<40}{:>10.3}{:>16.3}\n", changed.weights, changed.accuracy, changed.same);
+        text += &format!("  {:<26}{:<26}{}\n", changed.weights, changed.accuracy.to_string(), changed.same);
     }
     text += &row("lost by uniform weights", report.lost);
     text += &wrapped(say_written(report), 2);
     text += "\n2 Does a step look at what it would miss?\n";
-    text += &row("tau, weights and cost of erasing", or_dash(report.erased.as_ref()));
-    text += &row("tau, diagonal and cost of erasing", or_dash(report.diagonal.as_ref()));
-    text += &row("most looked at is costliest", or_dash(report.top.as_ref()));
-    text += &row("the same by chance", report.top_random.map_or_else(|| "-".into(), |x| format!("{x:.3}")));
+    text += &format!("  {:<26}{:<26}{}\n", "picture", "tau with cost", "brightest is costliest");
+    for picture in &report.pictures {
+        text += &format!("  {:<26}{:<26}{}\n", picture.by, picture.tau.to_string(), picture.top);
+    }
+    text += &format!("  {:<52}{}\n", "a unit drawn at random", report.top_random.map_or_else(|| "-".into(), |x| format!("{x:.3}")));
     text += &row("two units swapped: the look moved along", or_dash(report.moved.as_ref()));
-    text += &wrapped("Cost: the change of the log-probability of what the step wrote, with that unit left out of the source.", 2);
+    text += &wrapped(COST, 2);
+    if !report.heads.is_empty() {
+        text += "\n3 Head by head\n";
+        text += &format!("  {:<9}{:<24}{:<24}{}\n", "", "lost without it", "same answer", "tau with cost");
+        for head in &report.heads {
+            let name = format!("{}.{}", head.layer, head.head);
+            text += &format!("  {name:<9}{:<24}{:<24}{}\n", head.lost.to_string(), head.same.to_string(), or_dash(head.tau.as_ref()));
+        }
+        text += &wrapped(&say_heads(report), 2);
+    }
     if let Some(alignment) = &report.alignment {
-        text += "\n3 Alignment\n";
-        text += &row(&format!("F1 with gold links, {} sentences", alignment.sentences), format!("{:.3}", alignment.f1));
-        text += &row("F1 of the diagonal", format!("{:.3}", alignment.diagonal));
+        text += "\nAlignment\n";
+        text += &row(&format!("F1 with gold links, {}", many(alignment.sentences, "pair")), alignment.f1);
+        text += &row("F1 of the diagonal", alignment.diagonal);
+        text += &wrapped(say_alignment(alignment), 2);
     }
     text += "\nSearch\n";
     text += &row("beam's steps that look as if forced", or_dash(report.beam.as_ref()));
+    text += &wrapped(BEAM, 2);
     text
+}
+
+/// What a cost is.
+pub const COST: &str = "Cost: the change of the log-probability of what the step wrote, with that unit left out of the source.";
+/// What the agreement of beam and forced decoding is.
+pub const BEAM: &str = "What `look` draws of an answer that a beam found is where the model looks when it is made to write that answer.";
+
+/// How many, in words.
+pub fn many(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What single heads mean.
+pub fn say_heads(report: &WrittenReport) -> String {
+    let needed = report.heads.iter().filter(|head| head.lost.above(0.0)).count();
+    let all = report.heads.len();
+    let names = "Layer and number; \"without\": its weights are all 0.";
+    match needed {
+        0 => format!("{names} None of the {all} heads is missed when it alone is gone."),
+        1 => format!("{names} One of the {all} heads is missed when it alone is gone."),
+        _ => format!("{names} {needed} of the {all} heads are missed when one alone is gone."),
+    }
+}
+
+/// What the agreement with gold links means.
+pub fn say_alignment(alignment: &Alignment) -> &'static str {
+    match alignment.f1.low > alignment.diagonal.high {
+        true => "The largest weights are nearer to the gold links than the diagonal is.",
+        false => "The largest weights are no nearer to the gold links than the diagonal is, as far as these pairs tell.",
+    }
 }
 
 /// What the loss means for a model that writes.
@@ -216,7 +284,8 @@ impl fmt::Display for Report {
         writeln!(f, "verdict: {}", self.verdict.grade.name())?;
         f.write_str(&wrapped(&format!("{}.", self.verdict.reason), 2))?;
         let seeds = self.pooled.as_ref().and_then(|p| p.stable.as_ref()).map_or(0, |s| s.seeds);
-        writeln!(f, "\n{} examples answered, {} studied, {seeds} other seeds; intervals of 95 %", self.answered, self.studied)?;
+        let answered = many(self.answered, "example");
+        writeln!(f, "\n{answered} answered, {} studied, {}; intervals of 95 %", self.studied, many(seeds, "other seed"))?;
         self.notes.iter().try_for_each(|note| f.write_str(&wrapped(note, 0)))?;
         if let Some(report) = &self.pooled {
             f.write_str(&pooled(report))?;

@@ -78,7 +78,7 @@ fn frozen(word: &str) -> (f32, f32) {
 }
 
 fn audited(model: &Classifier, seeds: Vec<Classifier>, rows: &[Labelled]) -> (PooledReport, Verdict) {
-    let others = Siblings { seeds, uniform: Vec::new(), average: None };
+    let others = Siblings { seeds, ..Siblings::none() };
     let course = Course { examples: 150, ..Course::default() };
     let (_, _, report, verdict, _) = experiment(model, rows, &others, &course, &quiet).unwrap();
     (report, verdict)
@@ -92,8 +92,8 @@ fn attention_that_is_the_truth_is_a_guide() {
     let other = planted(&rows, &|word| if word == "up" { (0.7, -0.08) } else { truth(word) });
     let (report, verdict) = audited(&model, vec![other], &rows);
     assert_eq!(verdict.grade, Grade::Guide, "{verdict:?}");
-    assert_eq!(report.needed.own, 1.0);
-    assert!(report.needed.uniform < 0.8, "{:?}", report.needed);
+    assert_eq!(report.needed.own.value, 1.0);
+    assert!(report.needed.uniform.value < 0.8, "{:?}", report.needed);
     let by = |name: &str| report.order.orders.iter().find(|o| o.by == name).unwrap().comprehensiveness.value;
     assert!(by(ATTENTION) > by(RANDOM) + 0.2 && by(ATTENTION) > 0.9 * by(WITHOUT));
     assert!(report.peak > 4.5);
@@ -108,14 +108,15 @@ fn attention_frozen_at_random_is_decoration() {
     let rows = texts(150);
     let (report, verdict) = audited(&planted(&rows, &frozen), Vec::new(), &rows);
     assert_eq!(verdict.grade, Grade::Decoration, "{verdict:?}");
-    assert_eq!((report.needed.own, report.needed.uniform), (1.0, 1.0));
+    assert_eq!((report.needed.own.value, report.needed.uniform.value), (1.0, 1.0));
 }
 
 /// What is known in closed form is what the network says, for every form and several heads; and gradients add up to what they should.
 #[test]
 fn a_case_in_closed_form_is_what_the_network_says() {
     let rows = texts(12);
-    let forms: [&[&str]; 4] = [
+    let forms: [&[&str]; 5] = [
+        &["model.encoder=transformer", "model.embedding=6", "model.hidden=8", "transformer.heads=2", "attention.score=additive"],
         &["model.form=evidence"],
         &["model.embedding=6", "model.hidden=5", "model.cell=lstm", "attention.score=additive"],
         &["model.embedding=6", "model.hidden=5", "model.cell=gru", "attention.score=dot", "attention.heads=3"],
@@ -149,7 +150,9 @@ fn a_case_in_closed_form_is_what_the_network_says() {
         let nothing = tape.to_vec(tape.row_softmax(model.logits(&tape, &opened, opened.weights).unwrap()));
         for (i, parts) in integrated.iter().enumerate() {
             let wanted = readings[i].probabilities[targets[i]] - nothing[i * 2 + targets[i]] as f64;
-            assert!((parts.iter().sum::<f64>() - wanted).abs() < 2e-3, "{changes:?}: {parts:?} instead of {wanted}");
+            // Layer normalisation jumps where vectors come to nothing, so that a sum of midpoints is less exact.
+            let room = if changes[0].contains("transformer") { 2e-2 } else { 2e-3 };
+            assert!((parts.iter().sum::<f64>() - wanted).abs() < room, "{changes:?}: {parts:?} instead of {wanted}");
         }
         // A word that is taken away is gone.
         let left = model.left(&asked[0].case, &[true, false, true, true, true]);
@@ -250,7 +253,19 @@ fn other_models_are_trained_beside() {
     assert_eq!((trained.attention.len(), trained.uniform.len()), (3, 3));
     assert_eq!(found.stable.as_ref().unwrap().seeds, 2);
     assert_eq!(found.views.average.len(), 3);
+    let trained = found.only.trained.as_ref().unwrap();
+    assert_eq!(trained.lambda, imitate::LAMBDA);
+    assert!(trained.divergence.value > 0.0 && (0.0..=1.0).contains(&trained.variation.value) && (0.0..=1.0).contains(&trained.same));
+    let (text, page) = (report.to_string(), crate::view::sheet::draw(&page(&report)));
+    assert!(text.contains("a model trained so (lambda 0.005)") && page.contains("a model trained so (lambda 0.005)"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(found.order.orders.iter().any(|o| o.by == super::pooled::INTEGRATED));
+    // The same bits on any number of threads, though models train side by side.
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| serde_json::to_string(&pooled(&model, &rows, &course, &quiet).unwrap()).unwrap())
+    };
+    assert_eq!(on(1), on(3));
     let nowhere = Course { train: Some(Path::new("no such file")), ..course };
     let report = pooled(&model, &rows, &nowhere, &quiet).unwrap();
     assert!(report.pooled.unwrap().stable.is_none());
@@ -301,8 +316,74 @@ fn matchers_are_audited_too() {
         let report = pooled(&model, &rows, &Course::quick(), &quiet).unwrap();
         assert_eq!((report.answered, report.studied, report.verdict.grade), (36, 12, Grade::NotDecided));
         let found = report.pooled.unwrap();
-        assert!((0.0..=1.0).contains(&found.needed.own));
+        assert!((0.0..=1.0).contains(&found.needed.own.value));
     }
+}
+
+/// The form of evidence looks for words of the question: its closed form is the score of every candidate, its weights are those that `look` draws.
+#[test]
+fn matchers_of_evidence_are_audited_too() {
+    let row = |i: usize| {
+        let question = ["where is the old town ?", "who was the mayor of it ?"][i / 3 % 2];
+        let answer = ["in the old town it is", "the mayor was he", "of course not"][i % 3];
+        let (relevant, question) = (i % 3 == i / 3 % 2, format!("{question} {}", i / 3));
+        Question { id: None, question, answer: answer.into(), relevant, line: i + 1 }
+    };
+    let rows: Vec<Question> = (0..36).map(row).collect();
+    let mut model = Matcher::new(matching::Config::evidence(), &rows).unwrap();
+    model.params.flat_mut().iter_mut().enumerate().for_each(|(i, x)| *x = 0.8 * (i as f32 * 1.3).sin() + 0.4);
+    let asked = model.asked(&rows).unwrap();
+    let readings = read(&model, &asked.iter().map(|a| &a.case).collect::<Vec<_>>()).unwrap();
+    assert_eq!((asked.len(), asked[0].units.join(" ")), (12, "where is the old town 0".to_string()));
+    let pairs: Vec<(&str, &str)> = rows.iter().map(|r| (r.question.as_str(), r.answer.as_str())).collect();
+    for (answers, reading) in model.answer(&pairs).unwrap().chunks(3).zip(&readings) {
+        let scores: Vec<f64> = answers.iter().map(|a| a.score as f64).collect();
+        for (p, q) in crate::model::probe::softmax(&scores).iter().zip(&reading.probabilities) {
+            assert!((p - q).abs() < 1e-5, "{p} and {q}");
+        }
+        // Marks are never looked for; all others stand in the same order.
+        let drawn: Vec<f32> = answers[0].question_attention[0]
+            .iter()
+            .copied()
+            .zip(&answers[0].question_tokens)
+            .filter(|(_, t)| *t != "?")
+            .map(|(w, _)| w)
+            .collect();
+        for (a, b) in drawn.iter().zip(&reading.mixture.weights) {
+            assert!((*a as f64 - b).abs() < 1e-6, "{a} and {b}");
+        }
+    }
+    // A word that is taken away is gone, and what is left is read as a question of its own.
+    let keep = [true, false, true, true, true, true];
+    let left = model.left(&asked[0].case, &keep);
+    let fresh: Vec<Question> = rows[..3].iter().map(|r| Question { question: "where the old town ? 0".into(), ..r.clone() }).collect();
+    let again = &model.asked(&fresh).unwrap()[0];
+    let [one, other] = [&left, &again.case].map(|case| read(&model, &[case]).unwrap().remove(0).probabilities);
+    assert_eq!(one, other);
+
+    let report = pooled(&model, &rows, &Course { quick: false, ..Course::quick() }, &quiet).unwrap();
+    assert_eq!((report.answered, report.studied, report.verdict.grade), (12, 12, Grade::NotDecided));
+    let found = report.pooled.as_ref().unwrap();
+    assert!(found.order.orders.iter().any(|o| o.by == super::pooled::CONTRIBUTIONS) && found.conicity.is_none());
+    // What words add is what gradient x input says, but for the slope of the softmax: the order of two candidates is the same.
+    assert!(!report.to_string().contains("NaN"));
+    let sided: Vec<Question> = rows.iter().map(|r| Question { relevant: true, ..r.clone() }).collect();
+    let error = pooled(&model, &sided, &Course::quick(), &quiet).unwrap_err().to_string();
+    assert!(error.contains("both a right and a wrong answer"), "{error}");
+
+    // Trained beside: other seeds, and uniform weights. Nothing can be taught to look elsewhere, and there are no states to be averaged.
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("train.tsv");
+    let lines: String = rows.iter().map(|r| format!("{}\t{}\t{}\n", r.question, r.answer, u8::from(r.relevant))).collect();
+    std::fs::write(&file, lines).unwrap();
+    let report = pooled(&model, &rows, &Course { seeds: 1, examples: 5, train: Some(&file), ..Course::default() }, &quiet).unwrap();
+    let found = report.pooled.as_ref().unwrap();
+    assert_eq!(found.needed.trained.as_ref().unwrap().uniform.len(), 2);
+    assert!(found.stable.is_some() && found.only.trained.is_none() && found.views.average.is_empty());
+    let uniform = model.sibling(crate::model::probe::Differs::Uniform(1), &rows).unwrap().unwrap();
+    let uniform = Matcher { params: model.params.clone(), ..uniform };
+    let readings = read(&uniform, &uniform.asked(&rows).unwrap().iter().map(|a| &a.case).collect::<Vec<_>>()).unwrap();
+    assert!(readings[0].mixture.weights.iter().all(|w| (w - 1.0 / 6.0).abs() < 1e-6), "{:?}", readings[0].mixture.weights);
 }
 
 #[test]
@@ -312,7 +393,7 @@ fn a_model_that_writes_is_audited() {
         Pair { target: source.to_uppercase(), source, features: None, line: i + 1 }
     };
     let pairs: Vec<Pair> = (0..24).map(pair).collect();
-    let changes = ["model.embedding=6", "model.hidden=8"].map(String::from);
+    let changes = ["model.embedding=6", "model.hidden=8", "attention.heads=2"].map(String::from);
     let mut model = Transducer::new(resolve(&seq2seq::Config::default(), "", &changes).unwrap(), &pairs).unwrap();
     model.params.flat_mut().iter_mut().for_each(|w| *w *= 3.0);
     let place = tempfile::tempdir().unwrap();
@@ -322,11 +403,21 @@ fn a_model_that_writes_is_audited() {
     let report = written(&model, &pairs, &Course { links: Some(&links), ..Course::quick() }, &quiet).unwrap();
     let found = report.written.as_ref().unwrap();
     assert_eq!((found.changed.len(), report.verdict.grade), (5, Grade::NotDecided));
-    assert_eq!(found.alignment.as_ref().unwrap().diagonal, 1.0);
+    assert_eq!(found.alignment.as_ref().unwrap().diagonal.value, 1.0);
     // The weights of a beam's answer are those of the same answer forced, to rounding.
     assert_eq!(found.beam.unwrap().value, 1.0);
+    assert_eq!(found.pictures.iter().map(|p| p.by).collect::<Vec<_>>(), ["weights", "the diagonal"]);
+    assert_eq!(found.heads.iter().map(|h| (h.layer, h.head)).collect::<Vec<_>>(), [(1, 1), (1, 2)]);
     let text = report.to_string();
     assert!(text.lines().all(|line| line.chars().count() <= 80) && !text.contains("NaN"), "{text}");
+    // The same links, a line for each.
+    let line = |(n, p): (usize, &Pair)| (1..=p.source.len()).map(|i| format!("{} {i} {i}\n", n + 1)).collect::<String>();
+    std::fs::write(&links, pairs.iter().enumerate().map(line).collect::<String>()).unwrap();
+    let again = written(&model, &pairs, &Course { links: Some(&links), ..Course::quick() }, &quiet).unwrap();
+    assert_eq!(again.written.unwrap().alignment.unwrap().f1, found.alignment.as_ref().unwrap().f1);
+    std::fs::write(&links, "0-0\n").unwrap();
+    let error = written(&model, &pairs, &Course { links: Some(&links), ..Course::quick() }, &quiet).unwrap_err().to_string();
+    assert!(error.contains("none for pair 2"), "{error}");
     std::fs::write(&links, "0:0\n").unwrap();
     let error = written(&model, &pairs, &Course { links: Some(&links), ..Course::quick() }, &quiet).unwrap_err().to_string();
     assert!(error.contains("line 1 of") && error.contains("0-0 1-2"), "{error}");

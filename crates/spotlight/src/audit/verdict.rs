@@ -81,11 +81,18 @@ fn does_as_well(lost: &Interval) -> Option<bool> {
     }
 }
 
+fn too_few(studied: usize) -> String {
+    match studied {
+        1 => format!("one example is too few to tell, {FEWEST} are needed"),
+        _ => format!("{studied} examples are too few to tell, {FEWEST} are needed"),
+    }
+}
+
 /// The verdict on a model whose attention makes one row of many, from the examples that were studied.
 pub fn judge(studied: usize, needed: &Needed, order: &OrderReport, stable: Option<&Stable>) -> Verdict {
     let say = |grade, reason: String| Verdict::new(grade, RULE, reason);
     if studied < FEWEST {
-        return say(Grade::NotDecided, format!("{studied} examples are too few to tell, {FEWEST} are needed"));
+        return say(Grade::NotDecided, too_few(studied));
     }
     match does_as_well(&needed.lost) {
         Some(true) => return say(Grade::Decoration, format!("with uniform weights put in it is as often right (loss {})", needed.lost)),
@@ -117,7 +124,7 @@ pub fn judge(studied: usize, needed: &Needed, order: &OrderReport, stable: Optio
 pub fn judge_written(studied: usize, lost: &Interval, over_diagonal: Option<&Interval>, top: Option<&Interval>) -> Verdict {
     let say = |grade, reason: String| Verdict::new(grade, RULE_WRITTEN, reason);
     if studied < FEWEST {
-        return say(Grade::NotDecided, format!("{studied} examples are too few to tell, {FEWEST} are needed"));
+        return say(Grade::NotDecided, too_few(studied));
     }
     match does_as_well(lost) {
         Some(true) => return say(Grade::Decoration, format!("with uniform weights it is as often right (loss {lost})")),
@@ -144,7 +151,7 @@ mod tests {
 
     fn needed(lost: Interval, gap: Option<Interval>) -> Needed {
         let trained = gap.map(|gap| TrainedApart { attention: vec![0.9], uniform: vec![0.8], gap });
-        Needed { own: 0.9, uniform: 0.8, lost, trained, permuted: None }
+        Needed { own: interval(0.9, 0.9), uniform: interval(0.8, 0.8), lost, trained, permuted: None }
     }
 
     fn order(gain: Interval, share: Interval) -> OrderReport {

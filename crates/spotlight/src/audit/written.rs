@@ -4,15 +4,16 @@
 //! looks at what it would miss? Weights are changed while it writes by an [`Intervention`](crate::attention::Intervention); a source unit is erased by leaving it out of the source, and
 //! what that costs a step is the change of the log-probability of the unit that it wrote, with all units before it as they were.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::bootstrap::{bootstrap, mean, mean_of};
+use super::heads::{heads, layers, picture, through_layers};
 use super::kendall::kendall;
-use super::report::{Alignment, Changed, Report, WrittenReport};
+use super::links::align;
+use super::report::{Changed, Report, WrittenReport};
 use super::siblings::stopped;
 use super::{Course, Progress, verdict};
 use crate::attention::{Glance, Intervening};
@@ -51,20 +52,29 @@ pub fn changes(seed: u64) -> [(&'static str, Intervening); 4] {
 const TOGETHER: usize = 32;
 
 /// One step that was written: where it looked, and what it would lose without each source unit.
-struct Step {
-    weights: Vec<f64>,
-    costs: Vec<f64>,
+pub(super) struct Step {
+    pub weights: Vec<f64>,
+    /// The weights of each head, if there are several.
+    pub heads: Vec<Vec<f64>>,
+    /// The weights followed through the layers of the encoder, if it has layers that look.
+    pub rollout: Option<Vec<f64>>,
+    pub costs: Vec<f64>,
     /// How near each source unit is to the diagonal.
-    diagonal: Vec<f64>,
+    pub diagonal: Vec<f64>,
+}
+
+/// Of each example the mean over its steps, so that long ones count no more than short ones.
+pub(super) fn of_examples(steps: &[Vec<Step>], of: &dyn Fn(&Step) -> Option<f64>) -> Vec<Option<f64>> {
+    steps.iter().map(|all| mean_of(all.iter().filter_map(of))).collect()
 }
 
 /// The place of the largest; the first of equal ones.
-fn largest(x: &[f64]) -> usize {
+pub(super) fn largest(x: &[f64]) -> usize {
     (1..x.len()).fold(0, |best, i| if x[i] > x[best] { i } else { best })
 }
 
 /// How near each of `n` source units is to the diagonal at step `at` of `steps`.
-fn near_diagonal(at: usize, steps: usize, n: usize) -> Vec<f64> {
+pub(super) fn near_diagonal(at: usize, steps: usize, n: usize) -> Vec<f64> {
     let centre = (at as f64 + 0.5) / steps.max(1) as f64 * n as f64 - 0.5;
     (0..n).map(|j| -(j as f64 - centre).abs()).collect()
 }
@@ -101,49 +111,56 @@ pub fn written(model: &Transducer, pairs: &[Pair], course: &Course, progress: &P
     progress("writing", 0, 5);
     let own: Vec<Hypothesis> = search(&model.writer(), &requests, &greedy)?.into_iter().filter_map(|h| h.into_iter().next()).collect();
     let own_text: Vec<String> = own.iter().enumerate().map(text).collect();
-    let own_right: Vec<f64> = own_text.iter().enumerate().map(|(i, t)| f64::from(u8::from(right(t, i)))).collect();
-    let share = |x: &[f64]| mean_of(x.iter().copied()).unwrap_or(0.0);
-    let mut changed = vec![Changed { weights: "as they are", accuracy: share(&own_right), same: 1.0 }];
+    let right = |text: &str, i: usize| f64::from(u8::from(right(text, i)));
+    let own_right: Vec<f64> = own_text.iter().enumerate().map(|(i, t)| right(t, i)).collect();
+    let none = || Error::Audit("there are no examples".into());
+    let share = |x: &[f64]| mean(x, course.seed).ok_or_else(none);
+    let answers = |change: &Intervening| -> Result<Vec<String>> {
+        let found = search(&model.writer().intervening(change), &requests, &greedy)?;
+        Ok(found.iter().enumerate().map(|(i, h)| h.first().map_or_else(String::new, |h| text((i, h)))).collect())
+    };
+    let mut changed = vec![Changed { weights: "as they are", accuracy: share(&own_right)?, same: share(&vec![1.0; own.len()])? }];
     let mut lost = None;
     for (done, (name, change)) in changes(course.seed).iter().enumerate() {
         progress("writing", done + 1, 5);
-        let found = search(&model.writer().intervening(change), &requests, &greedy)?;
-        let texts: Vec<String> = found.iter().enumerate().map(|(i, h)| h.first().map_or_else(String::new, |h| text((i, h)))).collect();
-        let now: Vec<f64> = texts.iter().enumerate().map(|(i, t)| f64::from(u8::from(right(t, i)))).collect();
+        let texts = answers(change)?;
+        let now: Vec<f64> = texts.iter().enumerate().map(|(i, t)| right(t, i)).collect();
         let same: Vec<f64> = texts.iter().zip(&own_text).map(|(a, b)| f64::from(u8::from(a == b))).collect();
         if lost.is_none() {
             lost = mean(&own_right.iter().zip(&now).map(|(a, b)| a - b).collect::<Vec<_>>(), course.seed);
         }
-        changed.push(Changed { weights: name, accuracy: share(&now), same: share(&same) });
+        changed.push(Changed { weights: name, accuracy: share(&now)?, same: share(&same)? });
     }
-    let Some(lost) = lost else { return refuse("there are no examples".into()) };
+    let lost = lost.ok_or_else(none)?;
 
     let sources: Vec<&[u32]> = examples.iter().map(|e| e.source.as_slice()).collect();
     let steps = erase(model, &sources, &own, course, progress)?;
-    // Of each example the mean over its steps, so that long ones count no more than short ones.
-    let by_example =
-        |of: &dyn Fn(&Step) -> Option<f64>| -> Vec<Option<f64>> { steps.iter().map(|all| mean_of(all.iter().filter_map(of))).collect() };
-    let weights = by_example(&|s| kendall(&s.weights, &s.costs));
-    let diagonal = by_example(&|s| kendall(&s.diagonal, &s.costs));
-    let top = by_example(&|s| Some(f64::from(u8::from(largest(&s.weights) == largest(&s.costs)))));
-    let chance = by_example(&|s| Some(1.0 / s.weights.len() as f64));
-    let interval = |x: &[Option<f64>]| mean(&x.iter().flatten().copied().collect::<Vec<_>>(), course.seed);
+    let weights = of_examples(&steps, &|s| kendall(&s.weights, &s.costs));
+    let diagonal = of_examples(&steps, &|s| kendall(&s.diagonal, &s.costs));
+    let chance = of_examples(&steps, &|s| Some(1.0 / s.weights.len() as f64));
     let both: Vec<(f64, f64)> = weights.iter().zip(&diagonal).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
     let over = bootstrap(both.len(), course.seed, |sample| mean_of(sample.iter().map(|&i| both[i].0 - both[i].1)));
+    let pictures = [
+        picture("weights", &steps, &|s| Some(&s.weights), course.seed),
+        picture("rollout of the layers", &steps, &|s| s.rollout.as_deref(), course.seed),
+        picture("the diagonal", &steps, &|s| Some(&s.diagonal), course.seed),
+    ];
+    let layers = layers(model);
+    let heads = heads((&own, &own_text, &own_right), layers, &steps, &answers, &right, course, progress)?;
 
     progress("beam", 0, 1);
     let report = WrittenReport {
         changed,
         lost,
-        erased: interval(&weights),
-        diagonal: interval(&diagonal),
-        top: interval(&top),
+        pictures: pictures.into_iter().flatten().collect(),
         top_random: mean_of(chance.iter().flatten().copied()),
         moved: mean(&swapped(model, &sources, &own, course)?, course.seed),
-        alignment: course.links.map(|links| align(links, &chosen, model, &some)).transpose()?,
+        heads,
+        alignment: course.links.map(|links| align(links, &chosen, model, &some, course.seed)).transpose()?,
         beam: mean(&beam(model, &sources, &requests)?, course.seed),
     };
-    let verdict = verdict::judge_written(examples.len(), &report.lost, over.as_ref(), report.top.as_ref());
+    let top = report.pictures.iter().find(|p| p.by == "weights").map(|p| p.top);
+    let verdict = verdict::judge_written(examples.len(), &report.lost, over.as_ref(), top.as_ref());
     Ok(Report {
         task: Task::Seq2seq.name(),
         verdict,
@@ -179,11 +196,14 @@ fn erase(model: &Transducer, sources: &[&[u32]], own: &[Hypothesis], course: &Co
         let mut found = force(&writer, &pairs)?.into_iter();
         for (source, h) in sources.iter().zip(own) {
             let without: Vec<Hypothesis> = found.by_ref().take(source.len()).collect();
+            let rollout = through_layers(model, source, h)?;
             let step = |at: usize| {
                 let log = |p: f32| (p.max(f32::MIN_POSITIVE) as f64).ln();
                 let own = log(h.probabilities[at]);
                 Some(Step {
                     weights: h.attention.get(at)?.iter().map(|&w| w as f64).collect(),
+                    heads: h.heads.iter().filter_map(|head| head.get(at)).map(|row| row.iter().map(|&w| w as f64).collect()).collect(),
+                    rollout: rollout.as_ref().and_then(|rows| rows.get(at).cloned()),
                     // A source of one unit without it is no source: it cannot be forced.
                     costs: without.iter().map(|w| w.probabilities.get(at).map(|&p| own - log(p))).collect::<Option<Vec<f64>>>()?,
                     diagonal: near_diagonal(at, h.ids.len(), source.len()),
@@ -234,38 +254,4 @@ fn beam(model: &Transducer, sources: &[&[u32]], requests: &[Request]) -> Result<
         mean_of(h.attention.iter().zip(&forced.attention).map(|(a, b)| f64::from(u8::from(near(a, b)))))
     };
     Ok(found.iter().zip(&forced).filter_map(same).collect())
-}
-
-/// F1 of the links of the largest weight of each step of the given targets, and of the diagonal, with gold links: a line for each example, `0-0 1-2`, units counted from 0.
-fn align(links: &Path, chosen: &[usize], model: &Transducer, pairs: &[Pair]) -> Result<Alignment> {
-    let text = std::fs::read_to_string(links).map_err(|source| Error::Io { path: links.to_path_buf(), source })?;
-    let lines: Vec<&str> = text.lines().collect();
-    let wrong = |line: usize, got: &str| Error::Value {
-        what: format!("line {} of {}", line + 1, links.display()),
-        got: format!("{got:?}"),
-        expected: "links such as \"0-0 1-2\": source unit and target unit, counted from 0".into(),
-    };
-    let read = |line: usize| -> Result<Vec<(usize, usize)>> {
-        let text = lines.get(line).ok_or_else(|| wrong(line, "no such line"))?;
-        let link =
-            |part: &str| part.split_once('-').and_then(|(s, t)| Some((s.parse().ok()?, t.parse().ok()?))).ok_or_else(|| wrong(line, part));
-        text.split_whitespace().map(link).collect()
-    };
-    let examples = model.examples(pairs);
-    let targets: Vec<&[u32]> = examples.iter().map(|e| &e.target[..e.target.len() - 1]).collect();
-    let forced = force(&model.writer(), &examples.iter().zip(&targets).map(|(e, t)| (e.source.as_slice(), *t)).collect::<Vec<_>>())?;
-    let (mut gold, mut said, mut hits, mut straight) = (0usize, 0usize, 0usize, 0usize);
-    for ((&line, h), example) in chosen.iter().zip(&forced).zip(&examples) {
-        let links = read(line)?;
-        gold += links.len();
-        said += h.attention.len();
-        for (at, row) in h.attention.iter().enumerate() {
-            let own = largest(&row.iter().map(|&w| w as f64).collect::<Vec<_>>());
-            hits += usize::from(links.contains(&(own, at)));
-            let near = largest(&near_diagonal(at, h.attention.len(), example.source.len()));
-            straight += usize::from(links.contains(&(near, at)));
-        }
-    }
-    let f1 = |hits: usize| 2.0 * hits as f64 / (gold + said).max(1) as f64;
-    Ok(Alignment { sentences: chosen.len(), f1: f1(hits), diagonal: f1(straight) })
 }

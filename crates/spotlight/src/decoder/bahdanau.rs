@@ -29,6 +29,13 @@ pub(super) fn step<T: Float>(
             let gates = tape.add(from_y, mix(tape, look.weights, projected, &look.pairs)?)?;
             decoder.rnn.step_from_gates(tape, gates, &before.layers, &before.memories)?
         }
+        // Units that were looked up are taken through the weight as a table; only the context is multiplied.
+        (None, Some(look)) if tape.search_width().is_some() => {
+            let cell = &decoder.rnn.layers[0][0];
+            let from_y = tape.linear_columns(y, cell.weight_ih, 0, Some(cell.bias_ih))?;
+            let gates = tape.plus_columns(from_y, look.context, cell.weight_ih, decoder.config.input)?;
+            decoder.rnn.step_from_gates(tape, gates, &before.layers, &before.memories)?
+        }
         _ => decoder.rnn.step(tape, beside(tape, &[Some(y), context])?, &before.layers, &before.memories)?,
     };
     let readout = beside(tape, &[Some(tape.off_axis(run.states)), context])?;

@@ -49,7 +49,7 @@ impl<T: Float> Table<T> {
 }
 
 /// The state of some hypotheses as plain numbers: what a search keeps between steps, chooses from, and puts on the tape of the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct DecoderState<T> {
     /// Steps taken.
     pub step: usize,
@@ -67,6 +67,11 @@ impl<T: Float> DecoderState<T> {
     pub fn gather(&self, hypotheses: &[usize]) -> Result<Self> {
         let tables = self.tables.iter().map(|table| table.gather(hypotheses)).collect::<Result<_>>()?;
         Ok(DecoderState { step: self.step, tables })
+    }
+
+    /// The same, where the states before are not needed any more: nothing is copied if all go on in their order.
+    pub fn gathered(self, hypotheses: &[usize]) -> Result<Self> {
+        if hypotheses.iter().copied().eq(0..self.rows()) { Ok(self) } else { self.gather(hypotheses) }
     }
 
     /// The state on a tape.

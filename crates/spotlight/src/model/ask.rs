@@ -150,6 +150,8 @@ pub struct AnswerOptions {
     pub min_length: usize,
     /// Whether unknown units are copied from where the attention points.
     pub copy_unknown: bool,
+    /// Whether weights are taken to one byte each: faster, and less exact. For models that write by attention alone.
+    pub int8: bool,
     /// Whether nobody wants to know where the model looked, so that it need not be found out.
     pub blind: bool,
     /// Whether all layers of attention are wanted, to be drawn.

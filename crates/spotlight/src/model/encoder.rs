@@ -169,7 +169,8 @@ impl TextEncoder {
         let width = tape.shape(vectors).1;
         let scaled = tape.to_vec(vectors).iter().map(|x| x * scale).collect();
         let input = tape.input(ids.len(), width, scaled)?;
-        Ok((input, self.encoder.read(tape, tape.on_axis(input, axis)?)?))
+        let x = self.scale.map_or(input, |scale| tape.scale(input, scale));
+        Ok((input, self.encoder.read(tape, tape.on_axis(x, axis)?)?))
     }
 
     /// The parameters that stay as they are in an epoch: vectors from a file, at first.

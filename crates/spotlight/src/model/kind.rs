@@ -23,6 +23,7 @@ use crate::metrics::Tallies;
 use crate::params::Params;
 use crate::text::read::Examples;
 use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch};
+use crate::view::CAVEAT;
 use crate::{Error, Result};
 
 /// The settings of a task: what every recipe has, whatever else it has.
@@ -136,6 +137,11 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Why there is no attention to look at, if there is none.
     fn blind(&self) -> Option<String>;
 
+    /// What its pictures do and do not show, as long as no audit has said more.
+    fn caveat(&self) -> &'static str {
+        CAVEAT
+    }
+
     /// Answers to everything in the input.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
@@ -197,6 +203,9 @@ pub trait AnyModel: Send + Sync {
     /// Why there is no attention to look at, if there is none.
     fn blind(&self) -> Option<String>;
 
+    /// What its pictures do and do not show, as long as no audit has said more.
+    fn caveat(&self) -> &'static str;
+
     /// Answers to everything in the input, in its order unless the task ranks them.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
@@ -234,6 +243,10 @@ impl<M: Model> AnyModel for M {
 
     fn blind(&self) -> Option<String> {
         Model::blind(self)
+    }
+
+    fn caveat(&self) -> &'static str {
+        Model::caveat(self)
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {

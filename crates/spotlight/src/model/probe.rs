@@ -3,6 +3,8 @@
 //! A model whose attention makes one row of many offers [`Probe`]; the [`audit`](crate::audit) asks nothing else of it. A case is opened on a tape: inputs, weights, and the values that
 //! the weights mix. As everything after the mix is a sum or a cosine, what other weights would do is known in closed form, as a [`Mixture`].
 
+use spotlight_kernels::Float;
+
 use crate::Result;
 use crate::axis::Axis;
 use crate::params::Params;
@@ -41,6 +43,15 @@ pub struct Opened {
     pub beside: Option<Var>,
 }
 
+/// Cases as a network that learns sees them.
+#[derive(Clone, Copy, Debug)]
+pub struct Looked {
+    /// One row per case, one column per label.
+    pub logits: Var,
+    /// One row per unit, one column per head.
+    pub weights: Var,
+}
+
 /// A model whose attention can be experimented with.
 pub trait Probe: Sized + Sync {
     /// An example as it is read from a file.
@@ -56,6 +67,11 @@ pub trait Probe: Sized + Sync {
     /// The labels in order.
     fn labels(&self) -> Vec<String>;
 
+    /// What a label of a case is called.
+    fn label(&self, _case: &Self::Case, number: usize) -> String {
+        self.labels().get(number).cloned().unwrap_or_default()
+    }
+
     /// The numbers of the network.
     fn numbers(&self) -> &Params<f32>;
 
@@ -68,6 +84,11 @@ pub trait Probe: Sized + Sync {
     /// Units of a case.
     fn length(&self, case: &Self::Case) -> usize;
 
+    /// How much a case counts in a batch that is learnt from: its units, unless told.
+    fn size(&self, case: &Self::Case) -> usize {
+        self.length(case)
+    }
+
     /// What is left of a case when only some of its units are kept.
     fn left(&self, case: &Self::Case, keep: &[bool]) -> Self::Case;
 
@@ -79,6 +100,16 @@ pub trait Probe: Sized + Sync {
 
     /// The cases with all that follows the weights in closed form.
     fn mixtures(&self, tape: &Tape<f32>, opened: &Opened) -> Result<Vec<Mixture>>;
+
+    /// Runs cases through the network as it does while it learns: what [`Probe::open`] and [`Probe::logits`] say, but with dropout, and with gradients that reach every number. None if
+    /// the model is not learnt by gradients.
+    fn look<T: Float>(&self, tape: &Tape<T>, cases: &[&Self::Case]) -> Result<Option<Looked>>;
+
+    /// Why these cases say nothing of who is right, if they say nothing: all have the same label.
+    fn one_sided(&self, asked: &[Asked<Self::Case>]) -> Option<String> {
+        let first = asked.first()?;
+        asked.iter().all(|a| a.gold == first.gold).then(|| format!("only the label {:?}", self.label(&first.case, first.gold)))
+    }
 
     /// How right each answer is, from 0 to 1, given the probabilities of the labels; none where that says nothing. Whether the most probable label is the right one, unless told.
     fn right(asked: &[Asked<Self::Case>], probabilities: &[Vec<f64>]) -> Vec<Option<f64>> {
@@ -99,13 +130,15 @@ pub enum Differs {
     Uniform(u64),
     /// Every unit is read on its own, so that its state is its own.
     Average(u64),
+    /// By what it learns: to answer as the other does, and to look elsewhere.
+    Adversary(u64),
 }
 
 impl Differs {
     /// Its seed.
     pub fn seed(self) -> u64 {
         match self {
-            Differs::Seed(seed) | Differs::Uniform(seed) | Differs::Average(seed) => seed,
+            Differs::Seed(seed) | Differs::Uniform(seed) | Differs::Average(seed) | Differs::Adversary(seed) => seed,
         }
     }
 }

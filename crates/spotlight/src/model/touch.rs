@@ -152,12 +152,15 @@ impl Views {
     }
 }
 
+/// From the network's probabilities to a score.
+type Scoring<'a> = &'a dyn Fn(&[f64]) -> f32;
+
 /// How a task says what the network says.
 pub(super) struct Saying<'a> {
     /// Changes the network's probabilities into those of answers.
     pub calibrate: &'a dyn Fn(&mut [f32]),
     /// The score of a candidate, of the network's probabilities.
-    pub score: Option<&'a dyn Fn(&[f64]) -> f32>,
+    pub score: Option<Scoring<'a>>,
     /// Whether the context of a text is its words as they are looked at, because nothing is mixed before the labels.
     pub by_words: bool,
 }

@@ -87,6 +87,7 @@ pub(super) fn search_batch(
             }
             let most = options.longest(request.source.len()).max(request.prefix.len() + 1).min(limit);
             let longest = length + 1 >= most;
+            let first = going.len();
             for (row, unit) in chosen {
                 let before = &live[row];
                 let log_prob = log_probs(&step, row)[unit as usize];
@@ -125,6 +126,10 @@ pub(super) fn search_batch(
                     }
                 }
             }
+            // Whoever wants to see all that was thought of gets all of it; what is drawn ends by itself.
+            if trace.is_none() && options.sample.is_none() && settled(&finished[item], &going[first..], options, most) {
+                going.truncate(first);
+            }
         }
         live = going;
     }
@@ -156,6 +161,20 @@ fn begin(requests: &[(usize, Request)], options: &SearchOptions, finished: &mut 
         row += 1;
     }
     live
+}
+
+/// Whether nothing that is under way can come before the answers that will be given.
+///
+/// What is yet to be written costs, and so does what is not covered: a hypothesis ends with at most the logarithm it has, divided by what the longest answer is divided by.
+fn settled(found: &[Hypothesis], live: &[Live], options: &SearchOptions, most: usize) -> bool {
+    let wanted = options.n_best.max(1);
+    if found.len() < wanted {
+        return false;
+    }
+    let mut scores: Vec<f64> = found.iter().map(|hypothesis| hypothesis.score).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let length = ((6.0 + most as f64) / 6.0).powf(options.length_penalty);
+    live.iter().all(|hypothesis| scores[wanted - 1] >= hypothesis.log_prob / length)
 }
 
 /// Where the weights of each row stand.

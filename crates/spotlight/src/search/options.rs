@@ -25,8 +25,10 @@ pub struct SearchOptions {
     pub sample: Option<(f64, u64)>,
     /// The number of the first source among all that are asked for, so that no two of them are drawn alike.
     pub first: usize,
-    /// Whether somebody wants to know where the model looked. If not, and if that costs something, answers come without attention.
+    /// Whether somebody wants to know where the model looked. If not, answers come without attention.
     pub look: bool,
+    /// Whether weights of linear layers are taken to one byte each, where the model can do that: faster, and less exact.
+    pub int8: bool,
 }
 
 impl SearchOptions {
@@ -42,6 +44,7 @@ impl SearchOptions {
         sample: None,
         first: 0,
         look: true,
+        int8: false,
     };
 
     /// Hypotheses of each source at a time.

@@ -24,7 +24,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    fn columns<T: Float>(self, table: &[T]) -> Columns<'_, T> {
+    pub(super) fn columns<T: Float>(self, table: &[T]) -> Columns<'_, T> {
         Columns { table, stride: self.stride, first: self.first }
     }
 }

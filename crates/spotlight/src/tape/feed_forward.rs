@@ -7,13 +7,13 @@
 //! a = f(x W1ᵀ + b1)        dh = f' * (dy W2)        dW2 += dyᵀ a        dW1 += dhᵀ x        dx += dh W1
 //! ```
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use spotlight_kernels::activation::{self, Activation};
 use spotlight_kernels::gemm::{Packed, View, product, product_packed};
 use spotlight_kernels::{Float, map};
 
-use super::{Tape, Var, fill_rows};
+use super::{Right, Tape, Var, fill_rows};
 use crate::params::ParamId;
 use crate::{Error, Result};
 
@@ -57,7 +57,8 @@ impl<'p, T: Float> Tape<'p, T> {
         // Packed once for all blocks or, on the tape of a search, for all steps.
         let packed = |weight: Var| {
             let (rows, cols) = self.shape(weight);
-            self.packed_columns(weight, 0, cols).unwrap_or_else(|| Rc::new(Packed::new(View::new(&self.value(weight), rows, cols).t())))
+            let make = || Right::Numbers(Arc::new(Packed::new(View::new(&self.value(weight), rows, cols).t())));
+            self.right_side(weight, 0..rows, 0..cols).unwrap_or_else(make)
         };
         let (first, second) = (packed(w1), packed(w2));
         {
@@ -67,10 +68,10 @@ impl<'p, T: Float> Tape<'p, T> {
                 let block = if keeps { from * middle..(from + count) * middle } else { 0..count * middle };
                 let hidden = &mut kept[block.clone()];
                 fill_rows(hidden, &b1);
-                product_packed(View::new(&x[from * input..], count, input), &first, hidden, middle, true);
+                self.times(&x[from * input..(from + count) * input], input, &first, hidden, middle, true);
                 let slopes = if slopes.is_empty() { &mut [] } else { &mut slopes[block] };
                 activation::forward(kind, dropout, from * middle, hidden, slopes);
-                product_packed(View::new(hidden, count, middle), &second, &mut value[from * output..], output, true);
+                self.times(hidden, middle, &second, &mut value[from * output..], output, true);
             }
         }
         Ok(self.push(value, rows, output, self.axis(x), &parents, |_| {

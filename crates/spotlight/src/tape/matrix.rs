@@ -1,6 +1,6 @@
 //! Products with weights, embeddings; softmax and layer norm over the features of a row.
 
-use spotlight_kernels::gemm::{View, product, product_packed};
+use spotlight_kernels::gemm::{View, product};
 use spotlight_kernels::{Float, map, norm, segment};
 
 use super::{Tape, Var};
@@ -27,13 +27,13 @@ impl<'p, T: Float> Tape<'p, T> {
         match b {
             Some(b) => super::fill_rows(&mut value, &self.value(b)),
             // Rows that are looked up are added; a product overwrites.
-            None if self.search_width().is_some() => value.fill(T::ZERO),
+            None if self.is_looked_up(x) => value.fill(T::ZERO),
             None => {}
         }
         let add_row = |row: usize, projected: &[T]| map::add_assign(&mut value[row * output..(row + 1) * output], projected);
-        match self.packed_columns(w, from, input) {
+        match self.right_side(w, 0..output, from..from + input) {
             Some(_) if self.projected_rows(x, w, from, add_row) => {}
-            Some(packed) => product_packed(View::new(&self.value(x), rows, input), &packed, &mut value, output, b.is_some()),
+            Some(right) => self.times(&self.value(x), input, &right, &mut value, output, b.is_some()),
             None => {
                 let (x, w) = (self.value(x), self.value(w));
                 let right = View::strided(&w[from..], output, input, width).t();

@@ -39,16 +39,14 @@ mod recur;
 mod residual;
 mod rotate;
 mod scan;
+mod search;
 
 use std::cell::{Ref, RefCell};
-use std::collections::HashMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use spotlight_kernels::Float;
-use spotlight_kernels::gemm::{Packed, View, product_packed};
 
 pub(crate) use attend::{Attending, Part, meetings, meetings_of_items};
 pub use backward::{Back, Backward, Grads, Values};
@@ -58,6 +56,8 @@ pub use pool::Pool;
 pub(crate) use recur::{GateGradient, add_initial, copy_rows, fill_rows, scatter_rows, shift_states};
 pub use recur::{Recurrent, States};
 pub use scan::{Scanned, Step};
+pub(crate) use search::Mark;
+use search::{Lookup, Right, Searching};
 
 use crate::axis::Axis;
 use crate::error::Shape;
@@ -106,32 +106,6 @@ enum Role {
     Beside,
 }
 
-/// How much of a tape there was, to go back to; see [`Tape::rewind`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark(usize);
-
-/// What was made once, by what it was made of.
-type Cache<K, V> = RefCell<HashMap<K, Rc<V>>>;
-
-/// What the tape of a search keeps, because the same layers come again and again.
-struct Searching<T> {
-    /// Hypotheses that meet one source.
-    width: usize,
-    /// Right sides of products that were packed once, by parameter and part: rows and columns.
-    packed: Cache<(Var, Range<usize>, Range<usize>), Packed<T>>,
-    /// Small tables of vectors, all taken through columns of a weight: by table, weight and first column.
-    projected: Cache<(Var, Var, usize), Vec<T>>,
-}
-
-/// A node whose rows were looked up in a table of vectors.
-struct Lookup {
-    table: Var,
-    ids: Vec<u32>,
-}
-
-/// Largest table that a search takes through a weight as a whole, in rows: fewer than the rows that will be looked up in it.
-const SMALL_TABLE: usize = 256;
-
 /// A record of what was computed, for one batch and one thread.
 pub struct Tape<'p, T: Float> {
     params: &'p Params<T>,
@@ -159,10 +133,9 @@ impl<'p, T: Float> Tape<'p, T> {
     }
 
     /// A tape for a search: answers only, the same layers step after step. What a step computed is dropped by [`Tape::rewind`], its memory used again by the next,
-    /// and weights are packed for products once. `width` hypotheses will meet each source.
-    pub(crate) fn searching(params: &'p Params<T>, pool: &'p Pool<T>, width: usize) -> Self {
-        let searching = Searching { width, packed: RefCell::default(), projected: RefCell::default() };
-        Tape { searching: Some(searching), ..Self::make(params, None, 0, Some(pool)) }
+    /// and weights are made ready for products once. `width` hypotheses will meet each source; if `in_bytes`, the weights of linear layers have one byte each.
+    pub(crate) fn searching(params: &'p Params<T>, pool: &'p Pool<T>, width: usize, in_bytes: bool) -> Self {
+        Tape { searching: Some(Searching::new(width, in_bytes)), ..Self::make(params, None, 0, Some(pool)) }
     }
 
     fn make(params: &'p Params<T>, gradients: Option<&'p mut Gradients<T>>, seed: u64, pool: Option<&'p Pool<T>>) -> Self {
@@ -349,69 +322,6 @@ impl<'p, T: Float> Tape<'p, T> {
     /// Runs the backward pass of a node even if no gradient arrives there; it then gets zeros.
     pub(crate) fn always_run(&self, x: Var) {
         self.nodes.borrow_mut()[x.0].role = Role::Main;
-    }
-
-    /// On the tape of a search: how many hypotheses will meet each source, so that it can pay to prepare the source for them.
-    pub(crate) fn search_width(&self) -> Option<usize> {
-        self.searching.as_ref().map(|searching| searching.width)
-    }
-
-    /// Notes that the rows of `x` were looked up in a table, for [`Tape::projected_rows`].
-    pub(crate) fn note_lookup(&self, x: Var, table: Var, ids: &[u32]) {
-        if self.searching.is_some() && self.shape(table).0 <= SMALL_TABLE {
-            self.nodes.borrow_mut()[x.0].lookup = Some(Rc::new(Lookup { table, ids: ids.to_vec() }));
-        }
-    }
-
-    /// `x W[:, from..]ᵀ` where the rows of `x` were looked up in a small table, on the tape of a search: the table is taken through the weight once. Gives `add` the number of each row
-    /// and its product, and returns whether there was such a table.
-    pub(crate) fn projected_rows(&self, x: Var, weight: Var, from: usize, mut add: impl FnMut(usize, &[T])) -> bool {
-        let Some(searching) = &self.searching else { return false };
-        let Some(lookup) = self.nodes.borrow()[x.0].lookup.clone() else { return false };
-        let ((units, input), output) = (self.shape(lookup.table), self.shape(weight).0);
-        let make = || {
-            let mut all = T::zeros(units * output);
-            if let Some(packed) = self.packed_columns(weight, from, input) {
-                product_packed(View::new(&self.value(lookup.table), units, input), &packed, &mut all, output, false);
-            }
-            Rc::new(all)
-        };
-        let key = (lookup.table, weight, from);
-        let known = searching.projected.borrow().get(&key).cloned();
-        let all = known.unwrap_or_else(|| searching.projected.borrow_mut().entry(key).or_insert(make()).clone());
-        for (row, &id) in lookup.ids.iter().enumerate() {
-            add(row, &all[id as usize * output..][..output]);
-        }
-        true
-    }
-
-    /// Where the tape stands, for [`Tape::rewind`].
-    pub(crate) fn mark(&self) -> Mark {
-        Mark(self.nodes.borrow().len())
-    }
-
-    /// Forgets all nodes added since `mark`, and keeps their memory for the next ones. What refers to them must not be used any more.
-    pub(crate) fn rewind(&self, mark: Mark) {
-        for node in self.nodes.borrow_mut().drain(mark.0..) {
-            if let (Value::Own(value), Some(pool)) = (node.value, self.pool) {
-                pool.put(value);
-            }
-        }
-    }
-
-    /// [`Tape::packed_part`] of all rows and the columns `from..from + count`.
-    pub(crate) fn packed_columns(&self, weight: Var, from: usize, count: usize) -> Option<Rc<Packed<T>>> {
-        self.packed_part(weight, 0..self.shape(weight).0, from..from + count)
-    }
-
-    /// Part of a weight, transposed and packed as the right side of a product; on the tape of a search only, where the same one will be needed again.
-    pub(crate) fn packed_part(&self, weight: Var, rows: Range<usize>, cols: Range<usize>) -> Option<Rc<Packed<T>>> {
-        let searching = self.searching.as_ref().filter(|_| weight.0 < self.params.entries().len())?;
-        let make = || {
-            let width = self.shape(weight).1;
-            Rc::new(Packed::new(View::strided(&self.value(weight)[rows.start * width + cols.start..], rows.len(), cols.len(), width).t()))
-        };
-        Some(searching.packed.borrow_mut().entry((weight, rows.clone(), cols.clone())).or_insert_with(make).clone())
     }
 
     /// A buffer of `len` numbers of arbitrary content.

@@ -1,6 +1,6 @@
 //! A recurrent layer over packed sequences as one node of the tape.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use spotlight_kernels::cell::Cell;
 use spotlight_kernels::gemm::{Packed, View, product, product_packed};
@@ -83,7 +83,7 @@ impl<'p, T: Float> Tape<'p, T> {
         let state0 = self.initial(state, &axis, h);
         let memory0 = if cell.has_memory() { self.initial(memory, &axis, h) } else { Vec::new() };
         let (mut extra, mut states, mut hidden) = (self.buffer(n * eh), self.buffer(n * h), self.buffer(items * gh));
-        let packed = self.packed_columns(w_hh, 0, h).unwrap_or_else(|| Rc::new(Packed::new(View::new(&self.value(w_hh), gh, h).t())));
+        let packed = self.packed_columns(w_hh, 0, h).unwrap_or_else(|| Arc::new(Packed::new(View::new(&self.value(w_hh), gh, h).t())));
         scan::forward(
             cell,
             h,
@@ -186,7 +186,7 @@ impl<'p, T: Float> Tape<'p, T> {
         }
         debug_assert!(!self.is_training(), "a single step from given gates has no backward pass");
         let (mut kept, mut extra, mut states) = (self.copy_of(gates), self.buffer(rows * cell.extra() * h), self.buffer(rows * h));
-        let packed = self.packed_columns(w_hh, 0, h).unwrap_or_else(|| Rc::new(Packed::new(View::new(&self.value(w_hh), gh, h).t())));
+        let packed = self.packed_columns(w_hh, 0, h).unwrap_or_else(|| Arc::new(Packed::new(View::new(&self.value(w_hh), gh, h).t())));
         let none = [];
         let memory0 = memory.map(|memory| self.value(memory));
         scan::forward(

@@ -1,6 +1,6 @@
 //! Columns turned by position, and rows of a weight made for several outputs.
 
-use spotlight_kernels::gemm::{View, product, product_packed};
+use spotlight_kernels::gemm::{View, product};
 use spotlight_kernels::{Float, map, rotary};
 
 use super::{Tape, Var, fill_rows};
@@ -46,8 +46,8 @@ impl<'p, T: Float> Tape<'p, T> {
         let part = from * input..(from + count) * input;
         let mut value = self.buffer(rows * count);
         fill_rows(&mut value, &self.value(b)[from..from + count]);
-        match self.packed_part(w, from..from + count, 0..input) {
-            Some(packed) => product_packed(View::new(&self.value(x), rows, input), &packed, &mut value, count, true),
+        match self.right_side(w, from..from + count, 0..input) {
+            Some(right) => self.times(&self.value(x), input, &right, &mut value, count, true),
             None => {
                 let (x, w) = (self.value(x), self.value(w));
                 product(View::new(&x, rows, input), View::new(&w[part.clone()], count, input).t(), &mut value, count, true);

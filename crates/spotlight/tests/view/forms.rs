@@ -304,6 +304,15 @@ fn curves_mark_the_kept_epoch_and_say_what_needs_saying() {
 }
 
 #[test]
+fn curves_are_drawn_on_the_paper_that_is_asked_for() {
+    let svg = |theme: Theme| Curves { theme, ..run() }.svg();
+    let (dark, light, auto) = (svg(Theme::Dark), svg(Theme::Light), svg(Theme::Auto));
+    assert!(dark.contains("#17181c") && !dark.contains("#ffffff") && !dark.contains("@media"));
+    assert!(light.contains("#ffffff") && !light.contains("#17181c"));
+    assert!(auto.contains("@media (prefers-color-scheme: dark)"));
+}
+
+#[test]
 fn curves_that_coincide_are_both_seen() {
     let record =
         |epoch: f64| Record { at: epoch, values: vec![("accuracy".into(), 0.8), ("macro F1".into(), 0.8), ("ROC-AUC".into(), 0.9)] };

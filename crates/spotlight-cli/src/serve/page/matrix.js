@@ -1,10 +1,10 @@
 // A matrix of weights: columns are read, rows are written. And the lines between the two.
 
 import { backwards, colour, h, inkOn, s, seen } from './dom.js';
-import { scale } from './scale.js';
+import { largest, scale } from './scale.js';
 import { drag, dragged, tip, untip } from './tip.js';
 
-const CELL = 30;
+const CELL = 30, MANY = 4000;
 // The column that the keyboard has reached.
 let column = 0;
 
@@ -18,21 +18,29 @@ export function matrix(source, output, weights, options = {}) {
   // Where a column stands: texts that are read from right to left run so.
   const x = j => left + (turned ? source.length - 1 - j : j) * cell;
   const width = left + cell * source.length + 8, height = top + cell * output.length + 8;
-  const most = Math.max(1e-9, ...weights.flat().map(Math.abs)), on = scale(weights, 'unit');
+  const most = largest(weights), on = scale(weights, 'unit');
   const short = text => [...text].length > 14 ? [...text].slice(0, 13).join('') + '…' : text;
   const svg = s('svg', { width, height, viewBox: `0 0 ${width} ${height}`, class: 'matrix', role: 'img', 'aria-label': options.label ?? 'weights: rows are written, columns are read' });
   svg.append(s('rect', { x: left, y: top, width: cell * source.length, height: cell * output.length, fill: colour(0) }));
+  // Of very many cells those of one shade are one shape: a browser draws a thousand shapes at once, not a hundred thousand.
+  const many = weights.length * source.length > MANY, shades = new Map(), size = cell - (cell > 4);
   weights.forEach((row, i) => row.forEach((weight, j) => {
     const share = options.signed ? weight / most : on.share(weight);
     // What is as pale as the ground is not drawn: a large matrix is mostly that.
     if (Math.abs(share) < 0.004) return;
-    svg.append(s('rect', { x: x(j), y: top + i * cell, width: cell - (cell > 4), height: cell - (cell > 4), fill: colour(share) },
+    if (many) {
+      const shade = Math.round(share * 96) / 96;
+      shades.set(shade, `${shades.get(shade) ?? ''}M${x(j)} ${top + i * cell}h${size}v${size}h${-size}z`);
+      return;
+    }
+    svg.append(s('rect', { x: x(j), y: top + i * cell, width: size, height: size, fill: colour(share) },
       s('title', {}, `${seen(output[i])} ← ${seen(source[j])}: ${weight.toFixed(4)}`)));
     if (!options.small && cell >= CELL && (options.signed ? Math.abs(weight) >= 0.005 : on.shows(weight))) {
       const text = options.signed ? `${weight < 0 ? '−' : ''}${Math.abs(weight) < 1 ? Math.abs(weight).toFixed(2).slice(1) : Math.abs(weight).toFixed(1)}` : on.number(weight);
       svg.append(s('text', { x: x(j) + cell / 2 - 0.5, y: top + i * cell + cell / 2 + 4, 'text-anchor': 'middle', style: `font-size:11px;fill:${inkOn(share)}`, 'pointer-events': 'none' }, text));
     }
   }));
+  shades.forEach((d, shade) => svg.append(s('path', { d, fill: colour(shade) })));
   if (options.small) return svg;
   // The cell under a pointer, told beside it.
   const at = event => {
@@ -111,13 +119,18 @@ function row_words(source, row = []) {
 export function lines(source, output, weights) {
   const step = Math.max(26, 9 * Math.max(2, ...[...source, ...output].map(unit => Math.min(12, [...seen(unit)].length))));
   const width = step * Math.max(source.length, output.length) + 10, height = 130;
-  const x = (list, i) => ((backwards(list) ? list.length - 1 - i : i) + 0.5) * width / list.length;
+  const turned = new Map([[source, backwards(source)], [output, backwards(output)]]);
+  const x = (list, i) => ((turned.get(list) ? list.length - 1 - i : i) + 0.5) * width / list.length;
   const svg = s('svg', { width, height, viewBox: `0 0 ${width} ${height}`, class: 'lines', role: 'img', 'aria-label': 'lines from what is read to what is written' });
-  weights.forEach((row, i) => row.forEach((weight, j) => {
-    if (weight < 0.05) return;
+  const line = (weight, i, j) => {
     svg.append(s('path', { d: `M${x(source, j)} 26 C${x(source, j)} 70 ${x(output, i)} 60 ${x(output, i)} 104`, fill: 'none', stroke: 'var(--accent)', 'stroke-width': 4 * weight, 'stroke-opacity': 0.25 + 0.7 * weight },
       s('title', {}, `${seen(output[i])} ← ${seen(source[j])}: ${weight.toFixed(4)}`)));
-  }));
+  };
+  weights.forEach((row, i) => {
+    // Where all weights of a row are small, the largest has a line all the same.
+    const least = Math.min(0.05, largest([row]));
+    row.forEach((weight, j) => { if (weight >= least) line(weight, i, j); });
+  });
   source.forEach((unit, j) => svg.append(s('text', { x: x(source, j), y: 18, 'text-anchor': 'middle' }, seen(unit))));
   output.forEach((unit, i) => svg.append(s('text', { x: x(output, i), y: 120, 'text-anchor': 'middle' }, seen(unit))));
   return svg;

@@ -1,11 +1,13 @@
 //! Experiments with the attention of a model for bags.
 
+use spotlight_kernels::Float;
+
 use super::BagModel;
 use crate::Result;
 use crate::axis::Axis;
 use crate::model::head::number_of;
 use crate::model::pooling::{PoolingKind, mixed};
-use crate::model::probe::{Asked, Differs, Mixture, Opened, Probe, sums};
+use crate::model::probe::{Asked, Differs, Looked, Mixture, Opened, Probe, sums};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
 use crate::text::Bag;
@@ -46,6 +48,10 @@ impl Probe for BagModel {
         case.len()
     }
 
+    fn size(&self, case: &Case) -> usize {
+        if self.config.model.mixed { 1 } else { case.len() }
+    }
+
     fn left(&self, case: &Case, keep: &[bool]) -> Case {
         case.iter().zip(keep).filter(|(_, keep)| **keep).map(|(row, _)| row.clone()).collect()
     }
@@ -68,11 +74,20 @@ impl Probe for BagModel {
         Ok(sums(tape, opened, &by_head, self.net.head.bias(&self.params)))
     }
 
+    fn look<T: Float>(&self, tape: &Tape<T>, cases: &[&Case]) -> Result<Option<Looked>> {
+        let axis = Axis::new(cases.iter().map(|case| case.len()).collect::<Vec<_>>());
+        let numbers = cases.iter().flat_map(|case| case.iter().flatten()).map(|&x| T::from_f64(x as f64)).collect();
+        let x = tape.on_axis(tape.table(axis.rows(), self.standard.width(), numbers)?, &axis)?;
+        let rows = self.net.forward(tape, x)?;
+        let logits = self.net.head.logits(tape, rows.context)?;
+        Ok(rows.weights.map(|weights| Looked { logits, weights }))
+    }
+
     fn sibling(&self, differs: Differs, rows: &[Bag]) -> Result<Option<Self>> {
         let mut config = self.config.clone();
         config.seed = differs.seed();
         match differs {
-            Differs::Seed(_) => {}
+            Differs::Seed(_) | Differs::Adversary(_) => {}
             Differs::Uniform(_) => (config.model.pooling, config.attention.heads) = (PoolingKind::Mean, 1),
             // Rows are read on their own anyway.
             Differs::Average(_) => return Ok(None),

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::attention::ScoreKind;
+use crate::attention::{ScoreKind, SoftmaxKind};
 use crate::config::ConfigError;
+use crate::encoder::EncoderName;
 use crate::model::encoder::EncoderSection;
 use crate::model::folder::Task;
 pub use crate::model::form::Form;
@@ -63,6 +64,9 @@ pub struct Model {
     pub pooling: PoolingKind,
     /// Of `pooled`: how much states that are alike count against the model while learning, so that it matters which of them attention chooses; 0 for not at all.
     pub diversity: f64,
+    /// Of `pooled`: whether settings that are not given are those whose attention carries weight: every word is read on its own (`encoder = "average"`), few are looked at
+    /// (`attention.softmax = "sparsemax"`), and states that are alike count (`diversity = 0.5`). What that costs is in docs/audit.md.
+    pub faithful: bool,
     /// `none`, or `balanced` to let rare labels count as much as frequent ones.
     pub class_weights: ClassWeights,
 }
@@ -80,6 +84,7 @@ impl Default for Config {
                 encoder: EncoderSection::default(),
                 pooling: PoolingKind::Attention,
                 diversity: 0.0,
+                faithful: false,
                 class_weights: ClassWeights::None,
             },
             attention: AttentionSection::new(ScoreKind::Tanh),
@@ -115,12 +120,29 @@ impl Config {
         config
     }
 
+    /// The defaults of a model whose attention is to carry weight.
+    pub fn faithful() -> Self {
+        let mut config = Config::default();
+        config.model.faithful = true;
+        config.model.encoder.cell = EncoderName::Average;
+        config.model.diversity = 0.5;
+        config.attention.softmax = SoftmaxKind::Sparsemax;
+        config
+    }
+
     /// Whether something is set that only a model with an encoder has.
     pub(super) fn wants_encoder(&self) -> bool {
         let plain = Config::default();
         let encoder = EncoderSection { word_dropout: self.model.encoder.word_dropout, ..plain.model.encoder };
-        (&self.model.encoder, self.model.pooling, self.model.diversity, self.attention, self.transformer, &self.text)
-            != (&encoder, plain.model.pooling, plain.model.diversity, plain.attention, plain.transformer, &plain.text)
+        (&self.model.encoder, self.model.pooling, (self.model.diversity, self.model.faithful), self.attention, self.transformer, &self.text)
+            != (
+                &encoder,
+                plain.model.pooling,
+                (plain.model.diversity, plain.model.faithful),
+                plain.attention,
+                plain.transformer,
+                &plain.text,
+            )
     }
 
     /// The first setting that cannot be used, if any. What it says is the key and the reason.

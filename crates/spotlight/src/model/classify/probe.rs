@@ -1,5 +1,7 @@
 //! Experiments with the attention of a classifier, of either form.
 
+use spotlight_kernels::Float;
+
 use super::{Classifier, Form, Net, Text, Units, evidence};
 use crate::Result;
 use crate::axis::Axis;
@@ -7,7 +9,7 @@ use crate::encoder::EncoderName;
 use crate::model::encoder::side_by_side;
 use crate::model::head::number_of;
 use crate::model::pooling::{PoolingKind, mixed};
-use crate::model::probe::{Asked, Differs, Mixture, Opened, Probe, sums};
+use crate::model::probe::{Asked, Differs, Looked, Mixture, Opened, Probe, sums};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
 use crate::text::Labelled;
@@ -64,6 +66,10 @@ impl Probe for Classifier {
 
     fn length(&self, case: &Case) -> usize {
         case.text.len()
+    }
+
+    fn size(&self, case: &Case) -> usize {
+        if let Text::Evidence(_) = case.text { 1 } else { self.length(case) }
     }
 
     fn left(&self, case: &Case, keep: &[bool]) -> Case {
@@ -127,11 +133,29 @@ impl Probe for Classifier {
         }
     }
 
+    fn look<T: Float>(&self, tape: &Tape<T>, cases: &[&Case]) -> Result<Option<Looked>> {
+        match &self.net {
+            Net::Evidence(net) => {
+                let texts = Self::evidence_of(cases);
+                let bags = net.bags(tape, &texts);
+                let (rows, linear) = (tape.embedding_bag(net.table, bags.clone())?, tape.embedding_bag(net.linear, bags)?);
+                let judged = net.judge(tape, &texts, rows, Some(linear))?;
+                Ok(Some(Looked { logits: judged.logits, weights: judged.weights }))
+            }
+            Net::Pooled(net) => {
+                let (ids, axis) = side_by_side(cases.iter().map(|case| case.text.ids()));
+                let rows = net.forward(tape, &ids, &axis)?;
+                let logits = net.head.logits(tape, rows.context)?;
+                Ok(rows.weights.map(|weights| Looked { logits, weights }))
+            }
+        }
+    }
+
     fn sibling(&self, differs: Differs, rows: &[Labelled]) -> Result<Option<Self>> {
         let mut config = self.config.clone();
         config.seed = differs.seed();
         match (config.model.form, differs) {
-            (_, Differs::Seed(_)) => {}
+            (_, Differs::Seed(_) | Differs::Adversary(_)) => {}
             (Form::Evidence, Differs::Uniform(_)) => {
                 let mut model = Classifier::new(config, rows)?;
                 if let Net::Evidence(net) = &mut model.net {

@@ -21,6 +21,7 @@ use crate::text::guess::guess_units;
 use crate::text::read::{Examples, InputText, Table, text_of};
 use crate::text::{Fault, Labelled, TextError};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
+use crate::view::CAVEAT;
 
 impl Settings for Config {
     fn seed(&self) -> u64 {
@@ -101,13 +102,15 @@ impl Model for Classifier {
         }
         let guess = guess_units(rows.iter().map(|t| &t.text));
         let notes = vec![format!("units: {}", guess.reason)];
-        Ok(Chosen { config: Config { text: guess.settings.into(), ..Config::default() }, notes })
+        let plain = if asked.model.faithful { Config::faithful() } else { Config::default() };
+        Ok(Chosen { config: Config { text: guess.settings.into(), ..plain }, notes })
     }
 
     fn defaults(given: &Config) -> Config {
         match given.model.form {
             // How many texts there are is not known yet; a recipe says what it wants.
             Form::Evidence => Config::evidence(usize::MAX),
+            Form::Pooled if given.model.faithful => Config::faithful(),
             Form::Pooled => Config::default(),
         }
     }
@@ -216,6 +219,15 @@ impl Model for Classifier {
 
     fn blind(&self) -> Option<String> {
         self.config.model.pooling.blind()
+    }
+
+    fn caveat(&self) -> &'static str {
+        match self.config.model.form {
+            Form::Evidence => {
+                "shows how much each word counts, not for which label: predict --json has what each adds to each label, and these add up to the answer"
+            }
+            Form::Pooled => CAVEAT,
+        }
     }
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {

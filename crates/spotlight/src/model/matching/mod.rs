@@ -17,6 +17,7 @@
 //! ```
 
 mod answer;
+mod asking;
 mod borrow;
 pub mod config;
 pub mod evidence;

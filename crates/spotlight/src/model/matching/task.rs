@@ -16,6 +16,7 @@ use crate::text::Question;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, Table, candidate_of, question_groups};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
+use crate::view::CAVEAT;
 
 impl Settings for Config {
     fn seed(&self) -> u64 {
@@ -204,6 +205,15 @@ impl Model for Matcher {
     }
 
     /// Candidates are ranked, so all lines are read before the first is answered.
+    fn caveat(&self) -> &'static str {
+        match self.config.model.form {
+            Form::Evidence => {
+                "shows which words are looked for and which speak for the answer: predict --json has what each adds, and these add up to the score"
+            }
+            Form::Pooled => CAVEAT,
+        }
+    }
+
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         let rows = self.questions(input)?;
         let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;

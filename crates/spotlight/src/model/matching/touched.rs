@@ -43,8 +43,10 @@ impl Matcher {
 
     /// The candidates of evidence: nothing is mixed, so no weights can be put in. What each word of the answer contributes is its gradient times its input, for the score is a sum.
     fn weighed(&self, net: &EvidenceNet, rows: &[Question], touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {
-        if let Some(reason) = self.closed().filter(|_| !touch.edits.is_empty() || !touch.heads_off.is_empty()) {
-            return Err(touch::refused(reason));
+        if !touch.edits.is_empty() || !touch.heads_off.is_empty() {
+            return Err(touch::refused(
+                "a matcher of evidence has no attention that mixes: what each word adds can be read off, not put in".into(),
+            ));
         }
         let mut found = Vec::with_capacity(rows.len());
         for group in rows.chunk_by(|a, b| a.question == b.question) {

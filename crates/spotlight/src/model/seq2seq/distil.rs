@@ -107,7 +107,7 @@ impl Transducer {
     pub(super) fn lessons(&self, pairs: &[Pair]) -> Result<Arc<Lessons>> {
         let examples: Vec<_> = pairs.iter().map(|pair| self.vocabularies.example(pair, true)).collect();
         let numbers: Vec<(&[u32], &[u32])> = examples.iter().map(|e| (e.source.as_slice(), e.target.as_slice())).collect();
-        let said = said(self.all_writers(false).as_ref(), self.vocabularies.target.len(), &numbers)?;
+        let said = said(self.all_writers(false, false).as_ref(), self.vocabularies.target.len(), &numbers)?;
         Ok(Arc::new(pairs.iter().map(|pair| pair.line).zip(said).collect()))
     }
 

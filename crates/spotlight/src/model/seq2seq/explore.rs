@@ -20,7 +20,6 @@
 //! # Ok::<(), spotlight::Error>(())
 //! ```
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hard::Hard;
 use super::net::Spoken;
-use super::{Answer, Hypothesis, NetWriter, Transducer};
+use super::{Answer, Transducer};
 use crate::attention::{Glance, Intervening, Memory, Question};
 use crate::axis::Axis;
 use crate::decoder::{AnyDecoder, Coverage, Decoder, Order, RecurrentDecoder};
@@ -36,7 +35,6 @@ use crate::model::ask::AnswerOptions;
 use crate::model::ensemble::alone;
 use crate::model::nearest::{Context, Seen};
 use crate::model::touch::Edit;
-use crate::params::Params;
 use crate::search::{Fate, Request, SearchOptions, Thought, force, traced};
 use crate::tape::Tape;
 use crate::text::read::source_of;
@@ -52,7 +50,7 @@ pub struct Explore {
     pub force: Vec<String>,
     /// Weights put in by hand.
     pub edits: Vec<Edit>,
-    /// Heads whose weights are all 0, counted from 0.
+    /// Heads whose weights are all 0, counted from 0; those of a Transformer layer after layer, as answers list them.
     pub heads_off: Vec<usize>,
     /// How many units are told of those that were thought of, for every hypothesis at every step.
     pub alternatives: usize,
@@ -158,16 +156,11 @@ impl Transducer {
         let beyond = &self.vocabularies.beyond(&units)[..];
         let prefix = explore.force.iter().map(|token| self.target_unit(token, beyond)).collect::<Result<Vec<u32>>>()?;
         let changed = self.changed(explore, &units)?;
-        let unheard = self.unheard(&explore.heads_off)?;
-        let own = NetWriter { params: unheard.as_ref().unwrap_or(&self.params), ..self.writer() };
         let writer = match &changed {
-            Some(changed) => own.intervening(changed),
-            None => own,
+            Some(changed) => self.writer().intervening(changed),
+            None => self.writer(),
         };
-        let (mut found, trace) = traced(&writer, Request { source: &ids, prefix: &prefix }, options, explore.alternatives)?;
-        if unheard.is_some() {
-            found.iter_mut().for_each(|hypothesis| silence(hypothesis, &explore.heads_off));
-        }
+        let (found, trace) = traced(&writer, Request { source: &ids, prefix: &prefix }, options, explore.alternatives)?;
         let written = found.first().map(|h| h.ids.clone()).unwrap_or_default();
         let target = match &explore.target {
             Some(text) => {
@@ -220,17 +213,16 @@ impl Transducer {
             return Ok(None);
         }
         let refuse = |what: String, got: String, expected: String| Err(Error::Value { what, got, expected });
-        let AnyDecoder::Recurrent(decoder) = self.net.decoder() else {
-            // Heads of a Transformer are switched off in its weights.
-            if explore.edits.is_empty() {
-                return Ok(None);
+        let heads = match self.net.decoder() {
+            AnyDecoder::Recurrent(decoder) => decoder.decoder.attention.as_ref().map_or(0, |attention| attention.scores.len()),
+            AnyDecoder::Transformer(decoder) => {
+                let (layers, heads) = decoder.heads();
+                layers * heads
             }
-            return refuse("the attention to change".into(), "that of a Transformer".into(), "that of a recurrent decoder".into());
         };
         if self.config.model.hard != Hard::Off {
             return refuse("the attention to change".into(), "hard, a sum over all ways to walk".into(), "soft attention".into());
         }
-        let heads = decoder.decoder.attention.as_ref().map_or(0, |attention| attention.scores.len());
         let asked = explore.edits.iter().filter_map(|edit| edit.head).chain(explore.heads_off.iter().copied());
         if let Some(head) = asked.filter(|&head| head >= heads).max() {
             return refuse("a head".into(), head.to_string(), format!("below {heads}"));
@@ -239,43 +231,21 @@ impl Transducer {
         let edits = explore.edits.iter().map(normalised).collect::<Result<Vec<Edit>>>()?;
         let off = explore.heads_off.clone();
         let change = move |glance: Glance, weights: &mut [f32]| {
+            // Of the heads of all layers, counted one layer after the other, those that look now.
+            let own = |head: usize| head.checked_sub(glance.layer * glance.heads).filter(|&head| head < glance.heads);
             for edit in edits.iter().filter(|edit| edit.step == glance.step) {
                 for (position, heads) in weights.chunks_exact_mut(glance.heads.max(1)).enumerate() {
-                    let chosen = edit.head.map_or(0..glance.heads, |head| head..head + 1);
-                    heads[chosen].fill(edit.weights[position]);
+                    match edit.head {
+                        None => heads.fill(edit.weights[position]),
+                        Some(head) => own(head).into_iter().for_each(|head| heads[head] = edit.weights[position]),
+                    }
                 }
             }
             for position in weights.chunks_exact_mut(glance.heads.max(1)) {
-                off.iter().for_each(|&head| position[head] = 0.0);
+                off.iter().filter_map(|&head| own(head)).for_each(|head| position[head] = 0.0);
             }
         };
         Ok(Some(Intervening(Arc::new(change))))
-    }
-
-    /// The numbers of a Transformer whose decoder does not hear some of its heads: what leads from their contexts onwards is 0, which is as if they had looked at nothing. Heads count
-    /// through the layers. None if all are heard, or the decoder is none.
-    fn unheard(&self, off: &[usize]) -> Result<Option<Params<f32>>> {
-        let AnyDecoder::Transformer(_) = self.net.decoder() else { return Ok(None) };
-        if off.is_empty() {
-            return Ok(None);
-        }
-        let mut params = self.params.clone();
-        let joins = |name: &str| name.starts_with("decoder.") && name.ends_with(".multihead_attn.out_proj.weight");
-        let layers: Vec<Range<usize>> =
-            params.entries().iter().filter(|entry| joins(&entry.name)).map(|entry| entry.range.clone()).collect();
-        let heads = self.config.transformer.heads;
-        for &head in off {
-            let Some(layer) = layers.get(head / heads.max(1)) else {
-                let expected = format!("below {}", layers.len() * heads);
-                return Err(Error::Value { what: "a head".into(), got: head.to_string(), expected });
-            };
-            let width = layer.len().isqrt(); // As many rows as columns.
-            let size = width / heads;
-            for row in params.flat_mut()[layer.clone()].chunks_exact_mut(width.max(1)) {
-                row[head % heads * size..][..size].fill(0.0);
-            }
-        }
-        Ok(Some(params))
     }
 
     /// Runs to a step of an answer and keeps what is computed there. None for a decoder whose steps are not recurrent, or that does not look.
@@ -336,20 +306,6 @@ impl Transducer {
             state: tape.to_vec(new),
             top: best.iter().take(8).map(named).collect(),
         }))
-    }
-}
-
-/// Heads that nobody hears look at nothing; the mean over all heads is taken anew.
-fn silence(hypothesis: &mut Hypothesis, off: &[usize]) {
-    let heads = &mut hypothesis.heads;
-    for &head in off {
-        heads.get_mut(head).into_iter().flatten().for_each(|row| row.fill(0.0));
-    }
-    let share = 1.0 / heads.len().max(1) as f32;
-    for (i, row) in hypothesis.attention.iter_mut().enumerate() {
-        for (j, weight) in row.iter_mut().enumerate() {
-            *weight = heads.iter().map(|head| head[i][j]).sum::<f32>() * share;
-        }
     }
 }
 
@@ -502,7 +458,8 @@ mod tests {
         let (plain, off) = (with(&model, &[]), with(&model, &[3]));
         assert_eq!((plain.heads.len(), off.heads.len()), (4, 4));
         assert_ne!(plain.log_prob, off.log_prob);
-        assert!(off.heads[3].iter().flatten().all(|w| *w == 0.0) && off.heads[0] == plain.heads[0]);
+        assert!(off.heads[3].iter().flatten().all(|w| *w == 0.0));
+        assert!(off.heads[0].iter().flatten().zip(plain.heads[0].iter().flatten()).all(|(off, plain)| (off - plain).abs() < 1e-6));
         // The values of the second head of the second layer are half of the last rows of what makes keys and values there.
         let entry = model.params.entries().iter().find(|e| e.name == "decoder.layers.1.multihead_attn.in_proj_weight").unwrap().clone();
         let (rows, width) = entry.table();

@@ -7,6 +7,8 @@
 pub mod align;
 mod answer;
 mod baseline;
+#[cfg(test)]
+mod changed_tests;
 pub mod config;
 pub mod copies;
 mod copy;
@@ -21,6 +23,8 @@ pub mod learn;
 mod limits;
 mod nearest;
 pub mod net;
+#[cfg(test)]
+mod search_tests;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -159,13 +163,13 @@ impl Transducer {
     }
 
     /// The same, of all members of an ensemble.
-    fn all_writers(&self, look: bool) -> Box<dyn Writer + '_> {
+    fn all_writers(&self, look: bool, in_bytes: bool) -> Box<dyn Writer + '_> {
         match self.peers.as_slice() {
-            [] => Box::new(NetWriter { look, ..self.writer() }),
+            [] => Box::new(NetWriter { look, in_bytes, ..self.writer() }),
             peers => Box::new(Together(
                 std::iter::once(self)
                     .chain(peers)
-                    .map(|member| Box::new(NetWriter { look, ..member.writer() }) as Box<dyn Writer>)
+                    .map(|member| Box::new(NetWriter { look, in_bytes, ..member.writer() }) as Box<dyn Writer>)
                     .collect(),
             )),
         }
@@ -208,7 +212,7 @@ impl Transducer {
         let requests: Vec<Request> = ids.iter().map(|source| Request { source, prefix }).collect();
         // Weights are also needed to know what is covered, and what to copy.
         let look = options.look || options.coverage_penalty > 0.0 || copy_unknown;
-        let found = search(self.all_writers(look).as_ref(), &requests, options)?;
+        let found = search(self.all_writers(look, options.int8).as_ref(), &requests, options)?;
         Ok(sources
             .iter()
             .zip(&units)
@@ -219,12 +223,17 @@ impl Transducer {
 
     /// What the model says of answers that are given: sources with their features, and the answer to each. Its score is its log-probability.
     pub fn score(&self, sources: &[(&str, Option<&str>)], targets: &[&str]) -> Result<Vec<Answer>> {
+        self.score_as(sources, targets, false)
+    }
+
+    /// The same, by weights of one byte if `int8`.
+    fn score_as(&self, sources: &[(&str, Option<&str>)], targets: &[&str], int8: bool) -> Result<Vec<Answer>> {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
         let v = &self.vocabularies;
         let targets: Vec<Vec<u32>> = targets.iter().zip(&units).map(|(target, units)| v.target_ids(target, &v.beyond(units))).collect();
         let pairs: Vec<(&[u32], &[u32])> = ids.iter().zip(&targets).map(|(s, t)| (s.as_slice(), t.as_slice())).collect();
-        let found = force(self.all_writers(true).as_ref(), &pairs)?;
+        let found = force(self.all_writers(true, int8).as_ref(), &pairs)?;
         Ok(sources
             .iter()
             .zip(&units)

@@ -66,6 +66,7 @@ impl Transducer {
             min_length: options.min_length,
             sample: options.sample,
             look: !options.blind,
+            int8: options.int8,
             ..own
         }
     }
@@ -73,16 +74,22 @@ impl Transducer {
     /// What is asked for, in the model's own units.
     fn plan(&self, options: &AnswerOptions) -> Result<Plan> {
         let target = &self.vocabularies.target;
-        let written = |text: &str| Some(target.ids(text)).filter(|ids| !ids.contains(&UNKNOWN));
+        let in_units = |text: &str| Some(target.ids(text)).filter(|ids| !ids.contains(&UNKNOWN));
         let refused =
             |what: &str, got: &str, expected: &str| Error::Value { what: what.into(), got: got.into(), expected: expected.into() };
         let prefix = match &options.prefix {
-            Some(text) => written(text).ok_or_else(|| refused("the prefix", &format!("{text:?}"), "units that the model can write"))?,
+            Some(text) => in_units(text).ok_or_else(|| refused("the prefix", &format!("{text:?}"), "units that the model can write"))?,
             None => Vec::new(),
         };
         let mut search = self.search_as(options);
+        // A recurrent decoder is not built of the layers that have this form.
+        let slow = std::iter::once(self).chain(&self.peers).map(|m| m.config.model.architecture).find(|a| !a.writes_by_attention());
+        if let Some(architecture) = slow.filter(|_| search.int8) {
+            let expected = "transformer or recurrent-transformer: weights of one byte are built for the layers of a Transformer";
+            return Err(refused("the architecture of a model asked with --int8", &written(architecture), expected));
+        }
         if let Some(answers) = &options.lexicon {
-            let known: Vec<Vec<u32>> = answers.iter().filter_map(|text| written(text)).collect();
+            let known: Vec<Vec<u32>> = answers.iter().filter_map(|text| in_units(text)).collect();
             if known.is_empty() {
                 return Err(refused("the lexicon", "no answer that the model can write", "at least one made of units it has learnt"));
             }
@@ -104,13 +111,32 @@ impl Transducer {
             let got = format!("{} of them for at least {} sources", targets.len(), before + sources.len());
             return Err(Error::Value { what: "the answers to score".into(), got, expected: "one for each source".into() });
         }
-        self.score(&borrowed, &own)
+        self.score_as(&borrowed, &own, plan.search.int8)
+    }
+
+    /// What weights of one byte cost: the figures of the same model without them, and how many of its answers stay the same.
+    fn beside_full_weights(&self, report: &mut Report, rows: &[Pair], texts: &[&str], options: &AnswerOptions) -> Result<()> {
+        let full = AnswerOptions { int8: false, ..options.clone() };
+        let answers = self.answers_to(rows, &full)?;
+        let whole = answers.iter().map(|a| a.hypotheses.first().map_or("", |h| h.text.as_str()));
+        let same = whole.zip(texts).filter(|(a, b)| a == *b).count();
+        let scores = Model::scores(self, rows, &full)?;
+        for (name, style) in [("accuracy", Style::Share), ("WER", Style::Points), ("CER", Style::Points), ("BLEU", Style::Points)] {
+            if let Some(value) = scores.report.get(name) {
+                report.number(&format!("{name}, without --int8"), value, style);
+            }
+        }
+        report.number("answers as without --int8", same as f64 / texts.len().max(1) as f64, Style::Share);
+        Ok(())
     }
 
     /// Answers to the source of each pair.
     fn answers_to(&self, pairs: &[Pair], options: &AnswerOptions) -> Result<Vec<Answer>> {
         let sources: Vec<Source> = pairs.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
-        self.answer_as(&self.plan(options)?, &sources, 0)
+        // What is measured is what was written.
+        let mut plan = self.plan(options)?;
+        plan.search.look = false;
+        self.answer_as(&plan, &sources, 0)
     }
 }
 
@@ -321,11 +347,6 @@ impl Model for Transducer {
 
     fn audit(&self, rows: &[Pair], course: &Course, progress: &Progress) -> Result<audit::Report> {
         alone(&self.peers)?;
-        if self.config.model.architecture.writes_by_attention() {
-            return Err(Error::Audit(
-                "the attention of a Transformer that writes cannot be changed from outside, so nothing can be said of it".into(),
-            ));
-        }
         if self.config.model.hard != Hard::Off {
             return Err(Error::Audit("hard attention is a sum over all ways to walk: its weights cannot be changed from outside".into()));
         }
@@ -358,6 +379,9 @@ impl Model for Transducer {
             let chrf = metrics::chrf(&segments);
             report.number("chrF", chrf.score, Style::Points);
             report.text("chrF signature", chrf.signature);
+        }
+        if options.int8 {
+            self.beside_full_weights(&mut report, rows, &texts, options)?;
         }
         let (mut said, mut calibrated) = (Vec::new(), Vec::new());
         for (answer, right) in answers.iter().zip(right(&examples, &texts)) {

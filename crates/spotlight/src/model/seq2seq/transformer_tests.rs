@@ -42,7 +42,7 @@ pub(super) const TRANSFORMERS: [&[&str]; 8] = [
 ];
 
 /// A small Transformer that learns within a second.
-const LEARNER: [&str; 8] = [
+pub(super) const LEARNER: [&str; 8] = [
     "model.architecture=transformer",
     "model.embedding=16",
     "model.hidden=16",

@@ -17,8 +17,10 @@ pub struct NetWriter<'m> {
     pub net: &'m Net,
     /// Their numbers.
     pub params: &'m Params<f32>,
-    /// Whether somebody wants to know where it looked, if that costs something.
+    /// Whether somebody wants to know where it looked; if not, a step says nothing of it.
     pub look: bool,
+    /// Whether weights of linear layers are taken to one byte each; a recurrent part keeps its own.
+    pub in_bytes: bool,
     /// Who changes the weights of every look, if anybody.
     pub intervening: Option<&'m Intervening>,
 }
@@ -26,7 +28,7 @@ pub struct NetWriter<'m> {
 impl<'m> NetWriter<'m> {
     /// A network that looks where it likes.
     pub fn new(net: &'m Net, params: &'m Params<f32>) -> Self {
-        NetWriter { net, params, look: true, intervening: None }
+        NetWriter { net, params, look: true, in_bytes: false, intervening: None }
     }
 
     /// The same with somebody who changes the weights of every look, in a search as well as over given targets. Sources are numbered as [`Writer::begin`] gets them.
@@ -58,7 +60,7 @@ impl<'m> NetWriter<'m> {
 
 impl Writer for NetWriter<'_> {
     fn begin<'a>(&'a self, sources: &[&[u32]], width: usize, pool: &'a Pool<f32>) -> Result<Box<dyn Session + 'a>> {
-        let tape = Tape::searching(self.params, pool, width);
+        let tape = Tape::searching(self.params, pool, width, self.in_bytes);
         let axis = Axis::new(sources.iter().map(|s| s.len()).collect::<Vec<_>>());
         let begun = self.net.encode(&tape, &sources.concat(), &axis)?;
         let mut state = begun.state.tables(&tape);
@@ -99,10 +101,10 @@ impl Session for NetSession<'_> {
         let tape = &self.tape;
         tape.rewind(self.mark);
         self.items = rows.iter().map(|&row| self.items[row]).collect();
-        let before = self.state.gather(rows)?.on(tape)?;
+        let before = std::mem::take(&mut self.state).gathered(rows)?.on(tape)?;
         let Spoken { stepped, units, log_probs, copied } =
             self.net.step(tape, units, &before, &self.memories, &self.items, self.places.as_ref(), self.look)?;
-        let (weights, heads) = stepped.weights.map_or((Vec::new(), 0), |w| (tape.to_vec(w), tape.shape(w).1));
+        let (weights, heads) = stepped.weights.filter(|_| self.look).map_or((Vec::new(), 0), |w| (tape.to_vec(w), tape.shape(w).1));
         self.state = stepped.state.tables(tape);
         Ok(Stepped { units, log_probs, weights, heads, copied })
     }

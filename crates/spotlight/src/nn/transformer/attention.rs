@@ -6,7 +6,7 @@
 use spotlight_kernels::Float;
 use spotlight_kernels::attend::Meeting;
 
-use super::{PositionKind, StackConfig};
+use super::{PositionKind, StackConfig, Watched};
 use crate::Result;
 use crate::axis::Axis;
 use crate::nn::Linear;
@@ -58,7 +58,8 @@ impl SelfAttention {
         tape.linear_rows(memory, self.in_weight, self.in_bias, self.width, 2 * self.width)
     }
 
-    /// Every row looks at the same sequence of a prepared memory or, if `items` are given, at the sequence of its item.
+    /// Every row looks at the same sequence of a prepared memory or, if `items` are given, at the sequence of its item. `layer` is the number of this one.
+    #[allow(clippy::too_many_arguments, reason = "a look is told who looks, at what, and who watches")]
     pub(super) fn of_memory<T: Float>(
         &self,
         tape: &Tape<T>,
@@ -66,7 +67,8 @@ impl SelfAttention {
         prepared: Var,
         memory: &Axis,
         items: Option<&[usize]>,
-        look: bool,
+        watched: Watched,
+        layer: usize,
     ) -> Result<Looked> {
         let query = tape.linear_rows(x, self.in_weight, self.in_bias, 0, self.width)?;
         let (meetings, axis) = match items {
@@ -78,7 +80,14 @@ impl SelfAttention {
         };
         let part = |i| Part { of: prepared, stride: 2 * self.width, first: i * self.width };
         let queries = Part { of: query, stride: self.width, first: 0 };
-        self.finish(tape, [queries, part(0), part(1)], meetings, axis, false, look)
+        let Some(relook) = watched.relook else {
+            return self.finish(tape, [queries, part(0), part(1)], meetings, axis, false, watched.look);
+        };
+        let (context, weights) = self.attend(tape, [queries, part(0), part(1)], meetings, axis.clone(), false, true)?;
+        let Some(weights) = weights else { return Ok((self.out.forward(tape, context)?, None)) };
+        let (context, weights) = relook(layer, weights, tape.slice(prepared, self.width, self.width)?)?;
+        let context = axis.map_or(Ok(context), |axis| tape.on_axis(context, &axis))?;
+        Ok((self.out.forward(tape, context)?, watched.look.then_some(weights)))
     }
 
     /// One more position for each row: `cache` has for each row the keys and values of the positions before, side by side, position after position. Returns it with
@@ -94,6 +103,17 @@ impl SelfAttention {
         Ok((self.finish(tape, [queries, part(0), part(1)], meetings, None, false, look)?, cache))
     }
 
+    /// The same with a log of the search's tape in place of a cache: keys and values of this position are added to its end, and `places` are those of all positions of
+    /// each row, this one included.
+    pub(super) fn of_log<T: Float>(&self, tape: &Tape<T>, x: Var, log: usize, places: &[usize], place: usize) -> Result<Var> {
+        let (rows, size) = (tape.shape(x).0, self.width / self.heads);
+        let all = self.turned(tape, tape.linear(x, self.in_weight, Some(self.in_bias))?, &vec![place; rows])?;
+        let part = |first| Part { of: all, stride: 3 * self.width, first };
+        tape.append(log, part(self.width), 2 * self.width);
+        let context = tape.attend_log(log, part(0), self.heads, size, places, place + 1)?;
+        self.out.forward(tape, context)
+    }
+
     /// An empty cache for some rows.
     pub(super) fn empty_cache<T: Float>(&self, tape: &Tape<T>, rows: usize) -> Var {
         tape.zeros(rows, 0)
@@ -104,7 +124,8 @@ impl SelfAttention {
         if self.rotary { tape.rotate(all, 2 * self.heads, self.width / self.heads, places) } else { Ok(all) }
     }
 
-    fn finish<T: Float>(
+    /// The context before the heads are joined.
+    fn attend<T: Float>(
         &self,
         tape: &Tape<T>,
         [queries, keys, values]: [Part; 3],
@@ -114,7 +135,19 @@ impl SelfAttention {
         look: bool,
     ) -> Result<Looked> {
         let (heads, size, dropout) = (self.heads, self.width / self.heads, self.dropout);
-        let (context, weights) = tape.attend(Attending { queries, keys, values, heads, size, causal, dropout, look, meetings, axis })?;
+        tape.attend(Attending { queries, keys, values, heads, size, causal, dropout, look, meetings, axis })
+    }
+
+    fn finish<T: Float>(
+        &self,
+        tape: &Tape<T>,
+        parts: [Part; 3],
+        meetings: Vec<Meeting>,
+        axis: Option<Axis>,
+        causal: bool,
+        look: bool,
+    ) -> Result<Looked> {
+        let (context, weights) = self.attend(tape, parts, meetings, axis, causal, look)?;
         Ok((self.out.forward(tape, context)?, weights))
     }
 }

@@ -11,6 +11,25 @@ use crate::params::Params;
 use crate::tape::{Tape, Var};
 use crate::{Error, Result};
 
+/// How somebody else makes what a layer gets of the memory: from the layer's number, its weights (a row for each pair, a column for each head) and the values, the context
+/// of every row and the weights that it was made by.
+pub type Relook<'a> = dyn Fn(usize, Var, Var) -> Result<(Var, Var)> + 'a;
+
+/// Who watches a pass through the layers. A `bool` says whether somebody looks.
+#[derive(Clone, Copy, Default)]
+pub struct Watched<'a> {
+    /// Whether somebody wants the weights.
+    pub look: bool,
+    /// Who makes the contexts of the memory instead of the layers, if anybody.
+    pub relook: Option<&'a Relook<'a>>,
+}
+
+impl From<bool> for Watched<'_> {
+    fn from(look: bool) -> Self {
+        Watched { look, relook: None }
+    }
+}
+
 /// Causal self-attention, attention to a memory, and a feed-forward layer: `torch.nn.TransformerDecoderLayer`.
 #[derive(Clone, Copy, Debug)]
 pub struct DecoderLayer {
@@ -27,6 +46,8 @@ enum Before<'a> {
     Sequence(&'a [usize]),
     /// A cache, which gets one more position; this is it.
     Cache { table: Var, place: usize, items: &'a [usize] },
+    /// A log of a search, which gets one more row each; the places there of all positions of each row, this one included.
+    Log { number: usize, places: &'a [usize], place: usize, items: &'a [usize] },
 }
 
 /// What a layer gives: the stream, the cache with one more position, and the weights of itself and of the memory.
@@ -56,7 +77,7 @@ impl DecoderLayer {
         let axis = tape.need_axis("decoder layer (memory)", memory)?;
         let prepared = self.memory.prepare(tape, memory)?;
         let stream = Stream::begin(tape, x, self.config.norm, &self.norms[0])?;
-        let passed = self.pass(tape, stream, Before::Sequence(&places), prepared, &axis, look, None)?;
+        let passed = self.pass(tape, stream, Before::Sequence(&places), (0, prepared), &axis, look.into(), None)?;
         Ok((passed.stream.read, [passed.itself, passed.memory]))
     }
 
@@ -66,12 +87,12 @@ impl DecoderLayer {
         tape: &Tape<T>,
         stream: Stream,
         before: Before,
-        prepared: Var,
+        (layer, prepared): (usize, Var),
         axis: &Axis,
-        look: bool,
+        watched: Watched,
         next: Option<&LayerNorm>,
     ) -> Result<Passed> {
-        let norms = &self.norms;
+        let (norms, look) = (&self.norms, watched.look);
         let (context, itself, cache, items) = match before {
             Before::Sequence(places) => {
                 let (context, weights) = self.itself.of_itself(tape, stream.read, places, true, look)?;
@@ -81,9 +102,12 @@ impl DecoderLayer {
                 let ((context, weights), cache) = self.itself.of_cache(tape, stream.read, table, place, look)?;
                 (context, weights, Some(cache), Some(items))
             }
+            Before::Log { number, places, place, items } => {
+                (self.itself.of_log(tape, stream.read, number, places, place)?, None, None, Some(items))
+            }
         };
         let stream = stream.join(tape, context, &self.config, &norms[0], Some(&norms[1]))?;
-        let (context, memory) = self.memory.of_memory(tape, stream.read, prepared, axis, items, look)?;
+        let (context, memory) = self.memory.of_memory(tape, stream.read, prepared, axis, items, watched, layer)?;
         let stream = stream.join(tape, context, &self.config, &norms[1], Some(&norms[2]))?;
         let made = self.feed_forward.forward(tape, stream.read)?;
         Ok(Passed { stream: stream.join(tape, made, &self.config, &norms[2], next)?, cache, itself, memory })
@@ -144,6 +168,11 @@ impl Decoder {
         Ok(Decoder { config: *config, positions, layers, norm })
     }
 
+    /// Layers, and heads of each.
+    pub fn heads(&self) -> (usize, usize) {
+        (self.layers.len(), self.config.heads)
+    }
+
     /// The longest sequence, if there is a limit.
     pub fn longest(&self) -> Option<usize> {
         self.positions.longest()
@@ -157,10 +186,16 @@ impl Decoder {
     }
 
     /// Teacher forcing: every row of `x` sees itself, the rows before it and the same sequence of the memory.
-    pub fn forward<T: Float>(&self, tape: &Tape<T>, x: Var, memory: &PreparedMemory, look: bool) -> Result<Decoded> {
+    pub fn forward<'w, T: Float>(
+        &self,
+        tape: &Tape<T>,
+        x: Var,
+        memory: &PreparedMemory,
+        watched: impl Into<Watched<'w>>,
+    ) -> Result<Decoded> {
         let places = Positions::of_axis(&tape.need_axis("decoder", x)?);
         let x = tape.dropout(self.positions.add(tape, x, &places)?, self.config.dropout)?;
-        let run = self.run(tape, x, memory, look, |_| Before::Sequence(&places))?;
+        let run = self.run(tape, x, memory, watched.into(), |_| Before::Sequence(&places))?;
         Ok(Decoded { rows: run.rows, itself: run.itself, memory: run.memory })
     }
 
@@ -173,7 +208,7 @@ impl Decoder {
     ///
     /// A cache has a row for each hypothesis, so that hypotheses can be chosen and multiplied by gathering rows.
     #[allow(clippy::too_many_arguments, reason = "a step is told where it stands, what came before, and what it may look at")]
-    pub fn step<T: Float>(
+    pub fn step<'w, T: Float>(
         &self,
         tape: &Tape<T>,
         x: Var,
@@ -181,7 +216,7 @@ impl Decoder {
         caches: &[Var],
         memory: &PreparedMemory,
         items: &[usize],
-        look: bool,
+        watched: impl Into<Watched<'w>>,
     ) -> Result<Stepped> {
         let (rows, width) = tape.shape(x);
         if items.len() != rows || caches.len() != self.layers.len() {
@@ -192,7 +227,40 @@ impl Decoder {
             tape.expect_shape("decoder (cache)", cache, (rows, 2 * width * step))?;
         }
         let x = self.positions.add(tape, tape.off_axis(x), &vec![step; rows])?;
-        self.run(tape, x, memory, look, |layer| Before::Cache { table: caches[layer], place: step, items })
+        self.run(tape, x, memory, watched.into(), |layer| Before::Cache { table: caches[layer], place: step, items })
+    }
+
+    /// [`Decoder::step`] on the tape of a search, where nothing is copied from step to step: keys and values of all positions stand in logs of the tape that only grow, one a
+    /// layer. `paths` has a row for each hypothesis, the places of its positions there; it comes back in place of the caches, one longer.
+    #[allow(clippy::too_many_arguments, reason = "a step is told where it stands, what came before, and what it may look at")]
+    pub(crate) fn step_logged<T: Float>(
+        &self,
+        tape: &Tape<T>,
+        x: Var,
+        step: usize,
+        paths: Var,
+        memory: &PreparedMemory,
+        items: &[usize],
+        watched: Watched,
+    ) -> Result<Stepped> {
+        let (rows, width) = tape.shape(x);
+        if items.len() != rows {
+            let expected = format!("{} rows, one an item", items.len());
+            return Err(Error::Shape { op: "decoder (step)", expected, got: (rows, width) });
+        }
+        tape.expect_shape("decoder (paths)", paths, (rows, step))?;
+        let first = tape.log_rows(0, 2 * width);
+        // Places are numbers of the tape; far beyond any memory they would not be whole any more.
+        if first + rows > 1 << 24 {
+            let expected = format!("at most {}", 1 << 24);
+            return Err(Error::Value { what: "the number of positions of a search".into(), got: (first + rows).to_string(), expected });
+        }
+        let new: Vec<T> = (first..first + rows).map(|place| T::from_f64(place as f64)).collect();
+        let paths = tape.concat(&[paths, tape.table(rows, 1, new)?])?;
+        let places: Vec<usize> = tape.value(paths).iter().map(|place| place.to_f64() as usize).collect();
+        let x = self.positions.add(tape, tape.off_axis(x), &vec![step; rows])?;
+        let stepped = self.run(tape, x, memory, watched, |number| Before::Log { number, places: &places, place: step, items })?;
+        Ok(Stepped { caches: vec![paths], ..stepped })
     }
 
     fn run<'a, T: Float>(
@@ -200,7 +268,7 @@ impl Decoder {
         tape: &Tape<T>,
         x: Var,
         memory: &PreparedMemory,
-        look: bool,
+        watched: Watched,
         before: impl Fn(usize) -> Before<'a>,
     ) -> Result<Stepped> {
         if memory.layers.len() != self.layers.len() {
@@ -214,7 +282,7 @@ impl Decoder {
         let mut stream = Stream::begin(tape, x, self.config.norm, &self.layers[0].norms[0])?;
         for (i, (layer, &prepared)) in self.layers.iter().zip(&memory.layers).enumerate() {
             let next = self.layers.get(i + 1).map(|next| &next.norms[0]).or(self.norm.as_ref());
-            let passed = layer.pass(tape, stream, before(i), prepared, &memory.axis, look, next)?;
+            let passed = layer.pass(tape, stream, before(i), (i, prepared), &memory.axis, watched, next)?;
             stream = passed.stream;
             stepped.caches.extend(passed.cache);
             stepped.itself.extend(passed.itself);

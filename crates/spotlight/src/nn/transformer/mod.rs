@@ -41,6 +41,6 @@ mod positions;
 
 pub use attention::SelfAttention;
 pub use config::{Activation, NormPlace, StackConfig};
-pub use decoder::{Decoded, Decoder, DecoderLayer, PreparedMemory, Stepped};
+pub use decoder::{Decoded, Decoder, DecoderLayer, PreparedMemory, Relook, Stepped, Watched};
 pub use encoder::{Encoded, Encoder, EncoderLayer};
 pub use positions::{NOWHERE, PositionKind, Positions};

@@ -104,16 +104,19 @@ impl Positions {
 /// Rows of sines and cosines.
 fn waves(places: &[usize], width: usize) -> Vec<f64> {
     let longest = places.iter().filter(|&&place| place != NOWHERE).max().map_or(0, |&last| last + 1);
+    // A sine and a cosine of the same angle side by side.
     let row = |place: usize| {
-        (0..width).map(move |i| {
-            if place == NOWHERE {
-                return 0.0;
-            }
-            let angle = place as f64 * 10_000f64.powf(-((i - i % 2) as f64) / width as f64);
-            if i % 2 == 0 { angle.sin() } else { angle.cos() }
+        (0..width).step_by(2).flat_map(move |i| {
+            let angle = place as f64 * 10_000f64.powf(-(i as f64) / width as f64);
+            let pair = if place == NOWHERE { [0.0; 2] } else { [angle.sin(), angle.cos()] };
+            pair.into_iter().take(width - i)
         })
     };
-    // Most positions occur many times; a lone one, far on in a search, does not need those before it.
+    // In a search all rows stand at the same one.
+    if let Some(&first) = places.first().filter(|&first| places.iter().all(|place| place == first)) {
+        return row(first).collect::<Vec<f64>>().repeat(places.len());
+    }
+    // Most positions occur many times; a lone one, far on, does not need those before it.
     if longest <= places.len() {
         let table: Vec<f64> = (0..longest).flat_map(row).collect();
         let nothing = vec![0.0; width];

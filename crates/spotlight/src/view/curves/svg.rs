@@ -2,9 +2,9 @@
 
 use super::Curves;
 use super::chart::{Chart, charts, colour, number};
-use crate::view::label;
 use crate::view::svg::colours::Colours;
 use crate::view::svg::pen::{self, Fragment, Style, n, text_width};
+use crate::view::{CAVEAT, label};
 
 const WIDTH: f64 = 620.0;
 const HEIGHT: f64 = 200.0;
@@ -33,7 +33,7 @@ pub(super) fn draw(curves: &Curves) -> String {
         drawing.below(line, 4.0);
     }
     let numbers = serde_json::to_string(&curves.records).unwrap_or_default(); // Names and numbers can always be written.
-    pen::document(drawing, 24.0, "Spotlight: a training run", &pen::escape(&numbers), Colours::on(curves.theme))
+    pen::document(drawing, 24.0, ("Spotlight: a training run", CAVEAT), &pen::escape(&numbers), Colours::on(curves.theme))
 }
 
 /// Words in lines of so many columns.

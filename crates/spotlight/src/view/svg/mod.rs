@@ -56,7 +56,7 @@ pub(super) fn draw_noting(page: &Page, notes: &[String]) -> String {
     }
     drawing.below(legend(page, notes, colours), MARGIN);
     let numbers = serde_json::to_string(&numbers).unwrap_or_default(); // Lists of finite numbers can always be written.
-    pen::document(drawing, MARGIN, "Spotlight: where a model looks", &numbers, colours)
+    pen::document(drawing, MARGIN, ("Spotlight: where a model looks", page.note()), &numbers, colours)
 }
 
 /// How weights are shown.

@@ -1,7 +1,6 @@
 //! Writing SVG: text that stays text, fragments that know their size, and the frame around them.
 
 use super::colours::Colours;
-use crate::view::CAVEAT;
 
 /// How far a monospaced character advances, in parts of the font size: DejaVu Sans Mono's 1233 of 2048.
 /// Other monospaced faces are as wide or a little narrower. The proportional face is about as wide on average.
@@ -129,17 +128,17 @@ pub(in crate::view) fn flow(parts: Vec<Fragment>, widest: f64, gap: f64) -> Frag
 }
 
 /// The whole file around a drawing. Renderers that do not know what the reader prefers take light paper.
-pub(in crate::view) fn document(drawing: Fragment, margin: f64, title: &str, numbers: &str, colours: Colours) -> String {
+pub(in crate::view) fn document(drawing: Fragment, margin: f64, (title, note): (&str, &str), numbers: &str, colours: Colours) -> String {
     let (width, height) = ((drawing.width + 2.0 * margin).ceil(), (drawing.height + 2.0 * margin).ceil());
     let mut frame = Fragment::default();
     frame.rect((0.0, 0.0, width, height), 8.0, "class=\"paper\"", "");
     frame.place(margin, margin, drawing);
-    let (title, body) = (escape(title), frame.body);
+    let (title, note, body) = (escape(title), escape(note), frame.body);
     let style = colours.style(&body);
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" class="spotlight" role="img" width="{width}" height="{height}" viewBox="0 0 {width} {height}">
 <title>{title}</title>
-<desc>{CAVEAT}</desc>
+<desc>{note}</desc>
 <metadata>{numbers}</metadata>
 <style>
 .spotlight text {{ font-family: "DejaVu Sans", "Segoe UI", "Helvetica Neue", Arial, sans-serif; white-space: pre }}

@@ -100,6 +100,14 @@ impl Alignment {
         Alignment { words, pairs }
     }
 
+    /// The same words found, each as much of the question as the other: the control of an audit.
+    pub(super) fn evened(mut self, question: &Words) -> Self {
+        let share = 1.0 / question.is_word.iter().filter(|is_word| **is_word).count().max(1) as f64;
+        self.words.iter_mut().zip(&question.is_word).for_each(|(found, &is_word)| found.share = if is_word { share } else { 0.0 });
+        self.pairs.iter_mut().for_each(|pair| pair.share = share);
+        self
+    }
+
     pub(super) fn dense(&self, length: usize, place: Option<(usize, usize)>) -> [f64; DENSE] {
         let long = (length as f64 + 1.0).ln();
         let exact = self.words.iter().filter(|w| w.strength == 1.0).map(|w| w.share).sum();
@@ -178,10 +186,18 @@ impl Known {
     /// A question and an answer as features. `place` is the answer's place among the candidates, from 0, and their number.
     pub fn features(&self, question: &Words, answer: &Words, idf: &IdfOverlap, place: Option<(usize, usize)>) -> Features {
         let alignment = Alignment::new(question, answer, idf);
+        let rest = self.without_words(question, answer, &alignment, place);
         let mut sparse = Sparse::new();
         for (found, word) in alignment.words.iter().zip(&question.words).filter(|(found, _)| found.strength > 0.0) {
             sparse.extend(self.rows.row(matched(word)).map(|row| (row, matched_value(found) as f32)));
         }
+        sparse.extend(rest.sparse);
+        Features { sparse, ..rest }
+    }
+
+    /// The same without the words of the question that are matched: none of them counts more than its share says.
+    pub(super) fn without_words(&self, question: &Words, answer: &Words, alignment: &Alignment, place: Option<(usize, usize)>) -> Features {
+        let mut sparse = Sparse::new();
         each_unit(question, answer, |hash, value, _| sparse.extend(self.rows.row(hash).map(|row| (row, value as f32))));
         Features { dense: alignment.dense(answer.len(), place), sparse }
     }

@@ -11,7 +11,7 @@
 
 use spotlight_kernels::Float;
 
-use super::features::{Alignment, DENSE, Features, Known, each_unit, matched, matched_value};
+use super::features::{Alignment, DENSE, Features, Found, Known, each_unit, matched, matched_value};
 use super::words::Words;
 use crate::Result;
 use crate::axis::Axis;
@@ -30,6 +30,19 @@ pub struct EvidenceNet {
     pub known: Known,
     /// Whether the place among the candidates counts.
     pub place: bool,
+    /// Whether every word of the question is looked for as much as the other: the control of an audit.
+    pub(in crate::model::matching) uniform: bool,
+}
+
+/// A word of the question that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::model::matching) struct Sought {
+    /// How far the answer's word most like it agrees with it.
+    pub strength: f64,
+    /// What it adds to the score.
+    pub adds: f64,
+    /// What it would add if it stood in the answer as it is.
+    pub most: f64,
 }
 
 /// What a score is the sum of.
@@ -79,12 +92,47 @@ impl EvidenceNet {
             units: params.add("units.weight", &[known.rows.len().max(1), 1], Init::Zeros),
             known,
             place,
+            uniform: false,
         }
     }
 
     /// Features of a question and its candidate at this place, from 0, of so many.
     pub fn features(&self, question: &Words, answer: &Words, idf: &IdfOverlap, place: (usize, usize)) -> Features {
-        self.known.features(question, answer, idf, self.place.then_some(place))
+        let place = self.place.then_some(place);
+        match self.uniform {
+            true => self.known.without_words(question, answer, &self.align(question, answer, idf), place),
+            false => self.known.features(question, answer, idf, place),
+        }
+    }
+
+    fn align(&self, question: &Words, answer: &Words, idf: &IdfOverlap) -> Alignment {
+        let alignment = Alignment::new(question, answer, idf);
+        if self.uniform { alignment.evened(question) } else { alignment }
+    }
+
+    /// What each word of the question adds to the score of a candidate by being found there, apart from its neighbours; and what it would add if the very word were there. The first is a
+    /// share of the second, and the positive ones of the second are what the model looks for.
+    pub(in crate::model::matching) fn sought(
+        &self,
+        params: &Params<f32>,
+        question: &Words,
+        answer: &Words,
+        idf: &IdfOverlap,
+    ) -> Vec<Sought> {
+        let (dense, units) = (params.get(self.dense), params.get(self.units));
+        let (exact, soft) = (dense[0] as f64, dense[1] as f64);
+        let one = |(i, found): (usize, &Found)| {
+            let row = if self.uniform { None } else { self.known.rows.row(matched(&question.words[i])) };
+            let own = row.map_or(0.0, |row| units[row as usize] as f64);
+            let whole = Found { strength: 1.0, ..found.clone() };
+            let same = if found.strength == 1.0 { found.share * exact } else { 0.0 };
+            Sought {
+                strength: found.strength,
+                adds: found.share * found.strength * soft + matched_value(found) * own + same,
+                most: found.share * (soft + exact) + matched_value(&whole) * own,
+            }
+        };
+        self.align(question, answer, idf).words.iter().enumerate().map(one).collect()
     }
 
     /// The score of a candidate.
@@ -120,7 +168,7 @@ impl EvidenceNet {
         let (dense, units) = (params.get(self.dense), params.get(self.units));
         let weight = |hash: u64| self.known.rows.row(hash).map_or(0.0, |row| units[row as usize] as f64);
         let [exact, soft, pairs, long, square, first, later] = std::array::from_fn(|k| dense[k] as f64);
-        let alignment = Alignment::new(question, answer, idf);
+        let alignment = self.align(question, answer, idf);
         let (rows, columns) = (question.len(), answer.len());
         let mut matches = vec![vec![0.0; columns]; rows];
         let mut strength = matches.clone();
@@ -135,7 +183,7 @@ impl EvidenceNet {
                 matches[i][j] += value / found.at.len() as f64;
                 strength[i][j] = found.strength / found.at.len() as f64;
             }
-            let whole = super::features::Found { strength: 1.0, ..found.clone() };
+            let whole = Found { strength: 1.0, ..found.clone() };
             sought.push(found.share * (soft + exact) + matched_value(&whole) * own);
         }
         for pair in &alignment.pairs {

@@ -33,6 +33,18 @@ impl Words {
         }
     }
 
+    /// Only some of them.
+    pub fn only(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut some = Words::default();
+        for at in (0..self.len()).filter(|&at| keep(at)) {
+            some.typed.push(self.typed[at].clone());
+            some.words.push(self.words[at].clone());
+            some.is_word.push(self.is_word[at]);
+            some.pieces.push(self.pieces[at].clone());
+        }
+        some
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.words.len()
