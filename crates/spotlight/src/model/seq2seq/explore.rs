@@ -448,7 +448,9 @@ mod tests {
         assert_eq!((plain.heads.len(), off.heads.len()), (4, 4));
         assert_ne!(plain.log_prob, off.log_prob);
         assert!(off.heads[3].iter().flatten().all(|w| *w == 0.0));
-        assert!(off.heads[0].iter().flatten().zip(plain.heads[0].iter().flatten()).all(|(off, plain)| (off - plain).abs() < 1e-6));
+        // As long as the same is written, what is before it looks where it did.
+        let looks = |of: &[Vec<f32>]| of.iter().take(3).flatten().copied().collect::<Vec<f32>>();
+        assert!(looks(&off.heads[0]).iter().zip(looks(&plain.heads[0])).all(|(off, plain)| (off - plain).abs() < 1e-6));
         // The values of the second head of the second layer are half of the last rows of what makes keys and values there.
         let entry = model.params.entries().iter().find(|e| e.name == "decoder.layers.1.multihead_attn.in_proj_weight").unwrap().clone();
         let (rows, width) = entry.table();
