@@ -6,7 +6,7 @@
 //! loss = TVD(p', p) + λ (most - KL(a' ‖ a))        TVD = ½ Σ |p' - p|,  KL = Σ a' ln(a' / a), the mean of the heads
 //! ```
 //!
-//! `most` is the largest divergence there is when no weight counts as less than [`LEAST`]; it only keeps the loss above 0. The labels are never seen. Everything else is as the model was
+//! `most` is the largest divergence there is when no weight counts as less than `LEAST`; it only keeps the loss above 0. The labels are never seen. Everything else is as the model was
 //! trained: encoder, course, batches.
 
 use spotlight_kernels::Float;

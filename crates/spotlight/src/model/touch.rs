@@ -1,7 +1,7 @@
 //! Playing with an answer of a model that reads and judges: weights put in by hand, heads switched off, what other views say of its units, and what was seen before.
 //!
 //! As everything after the mix is known in closed form ([`Mixture`](super::probe::Mixture)), other weights need no other run of the network. The views are those of the
-//! [`audit`](crate::audit), for one text.
+//! [`audit`], for one text.
 //!
 //! ```
 //! use spotlight::model::classify::{Classifier, Config};
