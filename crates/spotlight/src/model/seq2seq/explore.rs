@@ -33,7 +33,7 @@ use crate::decoder::{AnyDecoder, Coverage, Decoder, Order, RecurrentDecoder};
 use crate::model::ask::AnswerOptions;
 use crate::model::ensemble::alone;
 use crate::model::nearest::{Context, Seen};
-use crate::model::touch::Edit;
+use crate::model::touch::{Edit, check_heads};
 use crate::search::{Fate, Request, SearchOptions, Thought, force, traced};
 use crate::tape::Tape;
 use crate::text::read::source_of;
@@ -211,7 +211,6 @@ impl Transducer {
         if explore.edits.is_empty() && explore.heads_off.is_empty() {
             return Ok(None);
         }
-        let refuse = |what: String, got: String, expected: String| Err(Error::Value { what, got, expected });
         let heads = match self.net.decoder() {
             AnyDecoder::Recurrent(decoder) => decoder.decoder.attention.as_ref().map_or(0, |attention| attention.scores.len()),
             AnyDecoder::Transformer(decoder) => {
@@ -219,10 +218,7 @@ impl Transducer {
                 layers * heads
             }
         };
-        let asked = explore.edits.iter().filter_map(|edit| edit.head).chain(explore.heads_off.iter().copied());
-        if let Some(head) = asked.filter(|&head| head >= heads).max() {
-            return refuse("a head".into(), head.to_string(), format!("below {heads}"));
-        }
+        check_heads(&explore.edits, &explore.heads_off, heads)?;
         let normalised = |edit: &Edit| edit.clone().normalised(units.len(), "the source");
         let edits = explore.edits.iter().map(normalised).collect::<Result<Vec<Edit>>>()?;
         let off = explore.heads_off.clone();
