@@ -104,7 +104,7 @@ impl Train {
         let out = self.out.clone().unwrap_or_default();
         let recipe = self.recipe_text(&out)?;
         let recipe = recipe.as_deref();
-        let named = recipe.map(folder::task_of).transpose().map_err(|e| self.in_recipe(e))?.flatten();
+        let named = recipe.map(folder::task_of).transpose().map_err(|e| self.in_recipe(recipe, e))?.flatten();
         let task = match (self.task, named) {
             (Some(asked), Some(named)) if asked != named => {
                 return Err(WrongUsage(format!("--task {} does not go with a recipe for {}", asked.name(), named.name())).into());
@@ -119,7 +119,7 @@ impl Train {
         if let Some(change) = self.changes.iter().find(|c| c.split('=').next().is_some_and(|key| key.trim() == "task")) {
             return Err(WrongUsage(format!("--set {change}: the task is said by --task or by the recipe")).into());
         }
-        let files = task.files(recipe, &changes).map_err(|e| self.in_recipe(e))?;
+        let files = task.files(recipe, &changes).map_err(|e| self.in_recipe(recipe, e))?;
         if files.train.is_empty() {
             return Err(WrongUsage("no training examples: give --train FILE".into()).into());
         }
@@ -147,11 +147,10 @@ impl Train {
         }
     }
 
-    /// An error with the recipe it is about, and the place there.
-    fn in_recipe(&self, error: ConfigError) -> anyhow::Error {
-        let Some(path) = &self.recipe else { return error.into() };
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        let place = error.key().and_then(|key| place_of(&text, key));
+    /// An error with the recipe it is about, and the place in its text.
+    fn in_recipe(&self, text: Option<&str>, error: ConfigError) -> anyhow::Error {
+        let (Some(path), Some(text)) = (&self.recipe, text) else { return error.into() };
+        let place = error.key().and_then(|key| place_of(text, key));
         let place = place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
         anyhow::Error::from(error).context(format!("{}{place}", path.display()))
     }

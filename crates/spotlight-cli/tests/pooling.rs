@@ -65,7 +65,7 @@ fn questions_become_a_matcher_that_ranks() {
     }
     place.write("rows.tsv", &rows);
     let base = ["train", "--task", "match", "--train", "rows.tsv", "--dev", "rows.tsv", "--out", "model", "--set", "model.embedding=8"];
-    assert!(right(&place, &[&base[..], &SMALL].concat()).contains("dev map     1.0000"));
+    assert!(right(&place, &[&base[..], &SMALL].concat()).contains("dev MAP     1.0000"));
 
     let ranked = right(&place, &["predict", "model", "rows.tsv"]);
     let first: Vec<&str> = ranked.lines().step_by(3).collect();

@@ -240,14 +240,15 @@ fn what_is_not_answered_in_time_is_given_up() {
 #[test]
 fn who_goes_away_is_not_worked_for() {
     let server = Server::start(&["seq2seq"], &["--threads", "1", "--metrics", "--log", "json"]);
-    let texts: Vec<String> = (0..256).map(|i| format!("{}{}", "MCMLXXXIV ".repeat(4), i)).collect();
-    let ask = json!({"texts": texts, "options": {"beam": 8}}).to_string();
+    let texts: Vec<String> = (0..256).map(|i| format!("{}{}", "MCMLXXXIV ".repeat(19), i)).collect();
+    let ask = json!({"texts": texts, "options": {"beam": 16}}).to_string();
     // One is computed, others wait; all leave.
-    for _ in 0..12 {
-        let mut stream = server.connect();
-        stream.write_all(request(server.port, "/api/predict", &ask, "").as_bytes()).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(30));
+    let mut clients: Vec<_> = (0..12).map(|_| server.connect()).collect();
+    for client in &mut clients {
+        client.write_all(request(server.port, "/api/predict", &ask, "").as_bytes()).unwrap();
     }
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    drop(clients);
     server.until("twelve lines of clients that went away", |s| s.log().matches("\"status\":499").count() == 12);
     // Somebody who stays does not wait for them.
     assert_eq!(server.predict(&json!({"texts": ["II"]})).status, 200);

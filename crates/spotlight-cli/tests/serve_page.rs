@@ -376,7 +376,7 @@ fn the_scale_is_chosen_and_named() {
     let Some(browser) = open(&server, LOOKING) else { return };
     wait_for(&browser, ".legend");
     assert!(text(&browser, ".legend").starts_with("weights from 0 to 1"));
-    for (scale, named) in [("stretched", "stretched: from 0 to the largest"), ("uniform", "times uniform, 1 is neutral")] {
+    for (scale, named) in [("stretched", "stretched: from 0 to the largest"), ("uniform", "times uniform: 1 is neutral")] {
         browser.run(&format!("const e = document.querySelector('#scale'); e.value = '{scale}'; e.dispatchEvent(new Event('change'))"));
         browser.until(&format!("return document.querySelector('.legend').textContent.startsWith('{named}')"));
         assert!(browser.run("return location.hash").as_str().unwrap().contains(&format!("scale={scale}")));

@@ -91,3 +91,15 @@ fn what_cannot_fit_into_memory_is_refused() {
     let data = place.path("pairs.tsv");
     train(&place, &data, &["--set", "train.batch=1000000000000"]);
 }
+
+/// Beside what was chosen from the data stands what was told instead; files and seeds are not choices.
+#[test]
+fn what_was_told_instead_of_what_was_chosen_is_said() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 20);
+    let base = ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "model", "--seed", "3", "--force"];
+    let told = run(&place, &[&base[..], &["--set", "train.epochs=1", "--set", "model.hidden=4"]].concat());
+    assert!(err(&told).contains("\nbut as told: train.epochs=1, model.hidden=4\n"), "{}", err(&told));
+    let show = ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--seed", "3", "--show"];
+    assert!(!err(&run(&place, &show)).contains("as told"));
+}

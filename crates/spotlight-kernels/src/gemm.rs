@@ -150,8 +150,8 @@ fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR
     for block in blocks {
         for c in 0..NR {
             if let Some(from) = b.data[b.at(p, j + c)..].first_chunk::<STEP>() {
-                for q in 0..STEP {
-                    block[q][c] = from[q];
+                for (row, &x) in block.iter_mut().zip(from) {
+                    row[c] = x;
                 }
             }
         }

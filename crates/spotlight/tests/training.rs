@@ -131,6 +131,20 @@ fn the_mean_of_the_last_weights_is_measured_and_kept() {
     }
 }
 
+/// The loss of an epoch is the mean over its targets: with a weight that hardly moves, the mean of the squares.
+#[test]
+fn the_training_loss_is_that_of_a_target() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path(), &TrainSettings { rate: 1e-12, epochs: 2, ..settings(OptimiserName::Sgd, 1) }, false, None);
+    let wanted = EXAMPLES.iter().map(|x| x * x).sum::<f64>() / EXAMPLES.len() as f64;
+    let lines = std::fs::read_to_string(folder.path().join("metrics.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 2);
+    for line in lines.lines() {
+        let loss = serde_json::from_str::<serde_json::Value>(line).unwrap()["train_loss"].as_f64().unwrap();
+        assert!((loss - wanted).abs() < 1e-3, "{loss} instead of {wanted}");
+    }
+}
+
 #[test]
 fn a_resumed_run_takes_the_steps_that_are_left_and_ends_at_the_same_bits() {
     for optimiser in [OptimiserName::Sgd, OptimiserName::Adam, OptimiserName::Adadelta] {

@@ -6,7 +6,7 @@
 //! loss = TVD(p', p) + λ (most - KL(a' ‖ a))        TVD = ½ Σ |p' - p|,  KL = Σ a' ln(a' / a), the mean of the heads
 //! ```
 //!
-//! `most` is the largest divergence there is when no weight counts as less than [`LEAST`]; it only keeps the loss above 0. The labels are never seen. Everything else is as the model was
+//! `most` is the largest divergence there is when no weight counts as less than `LEAST`; it only keeps the loss above 0. The labels are never seen. Everything else is as the model was
 //! trained: encoder, course, batches.
 
 use spotlight_kernels::Float;
@@ -70,20 +70,22 @@ impl<P: Probe> Learner for Imitator<'_, P> {
     }
 }
 
+/// Cases of the student, each with what the model that is imitated makes of it.
+fn shown<P: Probe>(model: &P, student: &P, rows: &[P::Row]) -> Result<Vec<Shown<P::Case>>> {
+    let own = model.asked(rows)?;
+    let readings = read(model, &own.iter().map(|a| &a.case).collect::<Vec<_>>())?;
+    let theirs = student.asked(rows)?;
+    // Learnt from other examples, the student may cut a text differently.
+    let cases = theirs.into_iter().zip(readings).filter(|(a, r)| !a.units.is_empty() && r.mixture.units() == student.length(&a.case));
+    Ok(cases.map(|(a, r)| Shown { case: a.case, answer: r.probabilities, weights: r.mixture.weights }).collect())
+}
+
 /// Teaches `student` to imitate `model`: from training examples, judged by development examples.
 pub(super) fn teach<M>(model: &M, student: &mut M, run: &Run, [train, dev]: [&[<M as Model>::Row]; 2], watch: &mut dyn Watch) -> Result<()>
 where
     M: Model + Probe<Row = <M as Model>::Row>,
 {
-    let shown = |rows: &[<M as Model>::Row]| -> Result<Vec<Shown<M::Case>>> {
-        let own = model.asked(rows)?;
-        let readings = read(model, &own.iter().map(|a| &a.case).collect::<Vec<_>>())?;
-        let theirs = student.asked(rows)?;
-        // Learnt from other examples, the student may cut a text differently.
-        let cases = theirs.into_iter().zip(readings).filter(|(a, r)| !a.units.is_empty() && r.mixture.units() == student.length(&a.case));
-        Ok(cases.map(|(a, r)| Shown { case: a.case, answer: r.probabilities, weights: r.mixture.weights }).collect())
-    };
-    let (train, dev) = (shown(train)?, shown(dev)?);
+    let (train, dev) = (shown(model, student, train)?, shown(model, student, dev)?);
     let settings = TrainSettings { metric: "loss".into(), ..run.settings.clone() };
     let run = Run { settings: &settings, fingerprint: String::new(), ..*run };
     let mut params = student.params().clone();
@@ -115,19 +117,12 @@ mod tests {
         (0..24).map(|i| Labelled { text: text(i), label: ["good", "bad"][i % 2].into(), line: i + 1 }).collect()
     }
 
-    fn shown(base: &Classifier, student: &Classifier, rows: &[Labelled]) -> Vec<Shown<<Classifier as Probe>::Case>> {
-        let asked = base.asked(rows).unwrap();
-        let readings = read(base, &asked.iter().map(|a| &a.case).collect::<Vec<_>>()).unwrap();
-        let theirs = student.asked(rows).unwrap();
-        theirs.into_iter().zip(readings).map(|(a, r)| Shown { case: a.case, answer: r.probabilities, weights: r.mixture.weights }).collect()
-    }
-
     /// The formula above, by hand, from what the model says.
     #[test]
     fn the_loss_is_what_it_says() {
         let rows = rows();
         let (base, student) = (model(1, &rows), model(2, &rows));
-        let examples = shown(&base, &student, &rows);
+        let examples = shown(&base, &student, &rows).unwrap();
         let lambda = 0.3;
         let tape = Tape::new(&student.params);
         let loss = Imitator { model: &student, lambda }.loss(&tape, &examples.iter().collect::<Vec<_>>(), 0.5).unwrap();
@@ -147,7 +142,7 @@ mod tests {
         let base = model(1, &rows);
         let taught = |lambda: f64| {
             let mut student = model(2, &rows);
-            let examples = shown(&base, &student, &rows);
+            let examples = shown(&base, &student, &rows).unwrap();
             let mut params: Params<f32> = student.params.clone();
             let learner = Imitator { model: &student, lambda };
             Fit::new().epochs(200).rate(0.02).run(&learner, &mut params, &examples, &examples).unwrap();

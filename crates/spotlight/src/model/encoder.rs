@@ -107,6 +107,8 @@ pub struct TextEncoder {
     word_dropout: f64,
     /// What vectors are multiplied by, so that positions are added to features of about their size. Vaswani and others, 2017, section 3.4.
     scale: Option<f64>,
+    /// Epochs in which the vectors stay as they are.
+    frozen: u64,
 }
 
 impl TextEncoder {
@@ -137,7 +139,8 @@ impl TextEncoder {
         let by_attention = section.cell == EncoderName::Transformer;
         let dropout = if by_attention { 0.0 } else { section.dropout };
         let scale = by_attention.then(|| (input as f64).sqrt());
-        Ok(TextEncoder { embedding, encoder, dropout, word_dropout: section.word_dropout, scale })
+        let frozen = if section.vectors.is_empty() { 0 } else { section.vectors_frozen };
+        Ok(TextEncoder { embedding, encoder, dropout, word_dropout: section.word_dropout, scale, frozen })
     }
 
     /// The longest text it can read, in units, if there is a limit.
@@ -174,8 +177,8 @@ impl TextEncoder {
     }
 
     /// The parameters that stay as they are in an epoch: vectors from a file, at first.
-    pub(super) fn frozen(&self, section: &EncoderSection, epoch: u64) -> Option<ParamId> {
-        (!section.vectors.is_empty() && epoch < section.vectors_frozen).then_some(self.embedding.weight)
+    pub(super) fn frozen(&self, epoch: u64) -> Option<ParamId> {
+        (epoch < self.frozen).then_some(self.embedding.weight)
     }
 
     /// Takes the vectors of the vocabulary's words from a file; words that are not in it keep theirs. Returns how many were found.

@@ -1,7 +1,7 @@
 //! Playing with an answer of a model that reads and judges: weights put in by hand, heads switched off, what other views say of its units, and what was seen before.
 //!
 //! As everything after the mix is known in closed form ([`Mixture`](super::probe::Mixture)), other weights need no other run of the network. The views are those of the
-//! [`audit`](crate::audit), for one text.
+//! [`audit`], for one text.
 //!
 //! ```
 //! use spotlight::model::classify::{Classifier, Config};
@@ -181,15 +181,17 @@ pub(super) fn pooled<P: Probe>(
     let labels = probe.labels();
     let targets: Vec<usize> = asked.iter().zip(&readings).map(|(a, r)| a.target.unwrap_or_else(|| best(&r.probabilities))).collect();
     let mut found: Vec<Touched> = asked.iter().map(|_| Touched::default()).collect();
-    for edit in &touch.edits {
-        let Some(a) = asked.get(edit.step) else {
+    let normalised = |edit: &Edit| match asked.get(edit.step) {
+        Some(a) => edit.clone().normalised(a.units.len(), "the text"),
+        None => {
             let expected = format!("below {}", asked.len());
-            return Err(Error::Value { what: "the number of a text to put weights in".into(), got: edit.step.to_string(), expected });
-        };
-        edit.clone().normalised(a.units.len(), "the text")?;
-    }
+            Err(Error::Value { what: "the number of a text to put weights in".into(), got: edit.step.to_string(), expected })
+        }
+    };
+    let edits = touch.edits.iter().map(normalised).collect::<Result<Vec<Edit>>>()?;
     for (at, reading) in readings.iter().enumerate() {
-        if let Some(weights) = put_in(touch, at, asked[at].units.len(), reading)? {
+        let own: Vec<&Edit> = edits.iter().filter(|edit| edit.step == at).collect();
+        if let Some(weights) = put_in(&own, &touch.heads_off, reading)? {
             found[at].edited = Some(edited(&labels, reading, &weights, targets[at], say));
         }
     }
@@ -205,7 +207,8 @@ pub(super) fn pooled<P: Probe>(
         }
     }
     if let (Some(seen), true) = (seen, touch.nearest > 0) {
-        for (context, found) in contexts(probe, asked, say.by_words)?.iter().zip(&mut found) {
+        let contexts = if say.by_words { words_of(asked, &readings) } else { mixes(probe, &cases)? };
+        for (context, found) in contexts.iter().zip(&mut found) {
             found.nearest = seen.nearest(context, touch.nearest);
         }
     }
@@ -217,23 +220,27 @@ pub(super) fn refused(reason: String) -> Error {
     Error::Value { what: "the attention to play with".into(), got: reason, expected: "attention that mixes".into() }
 }
 
-/// The weights of a case, head after head, with what was put in and without what was switched off; none if nothing was.
-fn put_in(touch: &Touch, at: usize, units: usize, reading: &Reading) -> Result<Option<Vec<f64>>> {
-    let heads = reading.mixture.heads;
-    let mut weights = reading.mixture.weights.clone();
-    let own: Vec<&Edit> = touch.edits.iter().filter(|edit| edit.step == at).collect();
-    let named = own.iter().filter_map(|edit| edit.head).chain(touch.heads_off.iter().copied());
-    if let Some(head) = named.filter(|&head| head >= heads).max() {
-        return Err(Error::Value { what: "a head".into(), got: head.to_string(), expected: format!("below {heads}") });
+/// An error if there are not as many heads as edits, or heads that are switched off, would have.
+pub(super) fn check_heads<'a>(edits: impl IntoIterator<Item = &'a Edit>, off: &[usize], heads: usize) -> Result<()> {
+    let named = edits.into_iter().filter_map(|edit| edit.head).chain(off.iter().copied());
+    match named.filter(|&head| head >= heads).max() {
+        Some(head) => Err(Error::Value { what: "a head".into(), got: head.to_string(), expected: format!("below {heads}") }),
+        None => Ok(()),
     }
-    for edit in &own {
-        let edit = (*edit).clone().normalised(units, "the text")?;
+}
+
+/// The weights of a case, head after head, with what was put in and without what was switched off; none if nothing was.
+fn put_in(edits: &[&Edit], off: &[usize], reading: &Reading) -> Result<Option<Vec<f64>>> {
+    let (heads, units) = (reading.mixture.heads, reading.mixture.units());
+    check_heads(edits.iter().copied(), off, heads)?;
+    let mut weights = reading.mixture.weights.clone();
+    for edit in edits {
         for head in edit.head.map_or(0..heads, |head| head..head + 1) {
             weights[head * units..(head + 1) * units].iter_mut().zip(&edit.weights).for_each(|(w, new)| *w = *new as f64);
         }
     }
-    touch.heads_off.iter().for_each(|&head| weights[head * units..(head + 1) * units].fill(0.0));
-    Ok((!own.is_empty() || !touch.heads_off.is_empty()).then_some(weights))
+    off.iter().for_each(|&head| weights[head * units..(head + 1) * units].fill(0.0));
+    Ok((!edits.is_empty() || !off.is_empty()).then_some(weights))
 }
 
 fn edited(labels: &[String], reading: &Reading, weights: &[f64], target: usize, say: &Saying) -> Edited {
@@ -255,16 +262,17 @@ fn edited(labels: &[String], reading: &Reading, weights: &[f64], target: usize, 
     }
 }
 
-/// The context of each case: its mix, heads side by side, or its words as they are looked at.
-pub(super) fn contexts<P: Probe>(probe: &P, asked: &[Asked<P::Case>], by_words: bool) -> Result<Vec<Context>> {
-    let cases: Vec<&P::Case> = asked.iter().map(|a| &a.case).collect();
-    if by_words {
-        let looked = |(a, reading): (&Asked<P::Case>, Reading)| {
-            Context::of_words(a.units.iter().map(String::as_str).zip(reading.mixture.attention().into_iter().map(|w| w as f32)))
-        };
-        return Ok(asked.iter().zip(audit::read(probe, &cases)?).map(looked).collect());
-    }
-    audit::in_batches(probe, &cases, 1.0, |tape, opened, members| {
+/// The context of each case where nothing is mixed before the labels: its words as they are looked at.
+fn words_of<C>(asked: &[Asked<C>], readings: &[Reading]) -> Vec<Context> {
+    let looked = |(a, reading): (&Asked<C>, &Reading)| {
+        Context::of_words(a.units.iter().map(String::as_str).zip(reading.mixture.attention().into_iter().map(|w| w as f32)))
+    };
+    asked.iter().zip(readings).map(looked).collect()
+}
+
+/// The context of each case where something is: its mix, heads side by side.
+fn mixes<P: Probe>(probe: &P, cases: &[&P::Case]) -> Result<Vec<Context>> {
+    audit::in_batches(probe, cases, 1.0, |tape, opened, members| {
         let mix = mixed(&tape, opened.weights, opened.values, &opened.axis)?;
         let (numbers, width) = (tape.to_vec(mix), tape.shape(mix).1);
         let one = |row: usize| Context::of_numbers(numbers[row * width..(row + 1) * width].to_vec());
@@ -282,8 +290,10 @@ pub(super) fn seen<P: Probe>(
     if let Some(reason) = probe.closed() {
         return Err(refused(reason));
     }
+    let cases: Vec<&P::Case> = asked.iter().map(|a| &a.case).collect();
+    let contexts = if by_words { words_of(asked, &audit::read(probe, &cases)?) } else { mixes(probe, &cases)? };
     let mut all = Contexts::default();
-    called.zip(contexts(probe, asked, by_words)?).for_each(|(row, context)| all.add(row, context));
+    called.zip(contexts).for_each(|(row, context)| all.add(row, context));
     Ok(all)
 }
 

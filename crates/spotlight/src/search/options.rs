@@ -61,3 +61,16 @@ impl SearchOptions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_may_be_so_many_times_as_long_as_its_source_and_ten_more() {
+        let options = SearchOptions { max_ratio: 3.0, min_length: 0, lexicon: None, ..SearchOptions::GREEDY };
+        assert_eq!([0, 4, 20].map(|source| options.longest(source)), [10, 22, 70]);
+        assert_eq!(SearchOptions { max_ratio: 0.5, ..options.clone() }.longest(4), 14);
+        assert_eq!(SearchOptions { min_length: 90, ..options }.longest(4), 90);
+    }
+}

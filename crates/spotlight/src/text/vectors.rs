@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::lines::{MAX_LINE_BYTES, read_line};
@@ -41,62 +42,35 @@ impl WordVectors {
     /// The first `most` words of such a file, which usually has the most frequent first. What is wrong with its rows is found when vectors are read.
     pub fn first_words(path: impl AsRef<Path>, most: usize) -> Result<Vec<String>, TextError> {
         let path = path.as_ref();
-        let mut reader = BufReader::new(File::open(path).map_err(|source| TextError::read(path, source))?);
+        let file = File::open(path).map_err(|source| TextError::read(path, source))?;
         let mut words = Vec::new();
-        let mut header = None;
-        let mut dim = None;
-        while words.len() < most {
-            let Some(bytes) = read_line(&mut reader, None).map_err(|source| TextError::read(path, source))? else { break };
-            if dim.is_none() && header.is_none() {
-                header = Header::parse(&bytes);
-                if header.is_some() {
-                    continue;
-                }
+        walk(BufReader::new(file), path, |row, dim| {
+            if words.len() == most {
+                return Ok(ControlFlow::Break(()));
             }
-            let row = Row::new(path, 0, &bytes);
-            let dim = *dim.get_or_insert_with(|| header.as_ref().map_or(row.fields.len().saturating_sub(1), |header| header.dim));
             if let Ok((Some(word), _)) = row.split(dim) {
                 words.push(word.to_string());
             }
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
         Ok(words)
     }
 
     /// Reads vectors from any reader; errors call it `path`.
-    pub fn read_from(mut reader: impl BufRead, path: impl AsRef<Path>, id: impl Fn(&str) -> Option<u32>) -> Result<Self, TextError> {
+    pub fn read_from(reader: impl BufRead, path: impl AsRef<Path>, id: impl Fn(&str) -> Option<u32>) -> Result<Self, TextError> {
         let path = path.as_ref();
-        let mut header: Option<Header> = None;
         let mut found: Option<WordVectors> = None;
-        let mut line = 0;
-        let mut rows = 0;
-        while let Some(bytes) = read_line(&mut reader, None).map_err(|source| TextError::read(path, source))? {
-            line += 1;
-            if bytes.len() >= MAX_LINE_BYTES {
-                return Err(TextError::at(path, line, None, Fault::LineTooLong { limit: MAX_LINE_BYTES }));
-            }
-            if line == 1 {
-                header = Header::parse(&bytes);
-                if header.is_some() {
-                    continue;
-                }
-            }
-            rows += 1;
-            let row = Row::new(path, line, &bytes);
-            let found = match &mut found {
-                Some(found) => found,
-                None => {
-                    let dim = header.as_ref().map_or(row.fields.len().saturating_sub(1), |header| header.dim);
-                    found.insert(WordVectors { dim, vectors: HashMap::new() })
-                }
-            };
-            let (word, numbers) = row.split(found.dim)?;
+        let Walked { header, rows } = walk(reader, path, |row, dim| {
+            let found = found.get_or_insert_with(|| WordVectors { dim, vectors: HashMap::new() });
+            let (word, numbers) = row.split(dim)?;
             if let Some(id) = word.and_then(&id)
                 && !found.vectors.contains_key(&id)
             {
                 let numbers: Result<Vec<f32>, TextError> = numbers.map(|field| row.number(field)).collect();
                 found.vectors.insert(id, numbers?);
             }
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
         if let Some(Header { rows: promised, .. }) = header
             && promised != rows
         {
@@ -104,6 +78,42 @@ impl WordVectors {
         }
         found.ok_or_else(|| TextError::EmptyFile { path: path.to_owned(), expected: "one word with its numbers per line" })
     }
+}
+
+/// What a walk over all rows of a file has seen.
+struct Walked {
+    header: Option<Header>,
+    rows: usize,
+}
+
+/// Goes over the rows of a file until `visit` breaks off; it is told how many numbers a row has, which the header says, or the first row.
+fn walk(
+    mut reader: impl BufRead,
+    path: &Path,
+    mut visit: impl FnMut(&Row, usize) -> Result<ControlFlow<()>, TextError>,
+) -> Result<Walked, TextError> {
+    let mut walked = Walked { header: None, rows: 0 };
+    let mut dim = None;
+    let mut line = 0;
+    while let Some(bytes) = read_line(&mut reader, None).map_err(|source| TextError::read(path, source))? {
+        line += 1;
+        if bytes.len() >= MAX_LINE_BYTES {
+            return Err(TextError::at(path, line, None, Fault::LineTooLong { limit: MAX_LINE_BYTES }));
+        }
+        if line == 1 {
+            walked.header = Header::parse(&bytes);
+            if walked.header.is_some() {
+                continue;
+            }
+        }
+        walked.rows += 1;
+        let row = Row::new(path, line, &bytes);
+        let dim = *dim.get_or_insert_with(|| walked.header.as_ref().map_or(row.fields.len().saturating_sub(1), |header| header.dim));
+        if visit(&row, dim)?.is_break() {
+            break;
+        }
+    }
+    Ok(walked)
 }
 
 struct Header {

@@ -76,8 +76,8 @@ function views(tokens, { label, probability, attention, gradient, leave_one_out:
   const of = label === 'score' ? `the score, ${probability.toFixed(4)}` : `“${label}”, ${percent(probability)} before calibration`;
   return h('section', { class: 'other-views' }, h('h3', {}, `Three views of ${of}`), h('div', { class: 'views' },
     row('attention', shaded(tokens, attention), scale([attention], 'uniform').legend),
-    row('gradient x input', signedStrip(tokens, gradient), `what it leans on, by its slope${tau(agreement.gradient)}`),
-    row('leave-one-out', signedStrip(tokens, without), `what it loses without the unit${tau(agreement.leave_one_out)}`)), trust(sure));
+    row('gradient x input', signedStrip(tokens, gradient), `what it leans on, by its slope: blue speaks for it, red against${tau(agreement.gradient)}`),
+    row('leave-one-out', signedStrip(tokens, without), `what it loses without the unit: blue it would lose, red it would gain${tau(agreement.leave_one_out)}`)), trust(sure));
 }
 
 // The weights with what was put in, to be changed; and what the answer became.
@@ -112,7 +112,7 @@ function label(answer, place) {
   const names = Object.keys(answer.probabilities), at = names.indexOf(answer.label), weights = answer.attention.length ? mean(answer.attention) : [], sure = answer.probabilities[answer.label], now = sureOf(answer);
   return [h('h2', {}, 'Label'), h('p', { class: 'answer' }, answer.label), outcome(answer, `${answer.label} ${percent(sure)}`), bars(answer.edited?.probabilities ?? answer.probabilities),
     weights.length > 0 && h('section', {}, h('h2', {}, 'Attention'), answer.views ? play(answer.tokens, answer, weights, place, 'the text') : [shaded(answer.tokens, weights), legend(weights)], trust(now), heads(answer.tokens, answer.attention)),
-    answer.contributions && h('section', {}, h('h2', {}, `What each word adds to “${answer.label}”`), signedStrip(answer.tokens, answer.contributions.map(row => row[at])), trust(sure)),
+    answer.contributions && h('section', {}, h('h2', {}, `What each word adds to “${answer.label}”`), signedStrip(answer.tokens, answer.contributions.map(row => row[at])), h('span', { class: 'legend' }, 'blue speaks for it, red against'), trust(sure)),
     answer.views && views(answer.tokens, answer.views, sure)];
 }
 

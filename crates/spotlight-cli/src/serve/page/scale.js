@@ -14,7 +14,7 @@ export function scale(weights, usual) {
   if (kind === 'uniform') {
     const even = most * n < 1.1 ? `nearly uniform (at most ${(most * n).toFixed(2)} times)` : `at most ${(most * n).toFixed(1)} times (a weight of ${most.toFixed(3)})`;
     // Less and more part into two colours, by the logarithm, which end at 1/8 and 8 in every picture.
-    return { kind, share: w => Math.max(-1, Math.min(1, Math.log2(Math.max(w * n, 1e-9)) / 3)), number: w => w * n >= 9.95 ? (w * n).toFixed(0) : (w * n).toFixed(1), legend: `times uniform, 1 is neutral; ${even}`, shows: w => w * n >= 0.05 };
+    return { kind, share: w => Math.max(-1, Math.min(1, Math.log2(Math.max(w * n, 1e-9)) / 3)), number: w => w * n >= 9.95 ? (w * n).toFixed(0) : (w * n).toFixed(1), legend: `times uniform: 1 is neutral, blue is more, red is less; ${even}`, shows: w => w * n >= 0.05 };
   }
   if (kind === 'stretched') return { kind, share: w => w / most, number: short, legend: `stretched: from 0 to the largest weight, ${most.toFixed(3)}`, shows: w => w >= 0.05 * most && w >= 0.005 };
   return { kind, share: w => w, number: short, legend: most < 0.1 ? `weights from 0 to 1, none above ${most.toFixed(3)} (times uniform shows more)` : 'weights from 0 to 1', shows: w => w >= 0.05 };

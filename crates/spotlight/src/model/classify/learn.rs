@@ -7,7 +7,7 @@ use super::evidence::{EvidenceNet, EvidenceText};
 use super::net::Net;
 use crate::Result;
 use crate::model::Calibration;
-use crate::model::encoder::{EncoderSection, side_by_side};
+use crate::model::encoder::side_by_side;
 use crate::model::head::{self, Decision, label_measure_names, label_measures};
 use crate::params::{ParamId, Params};
 use crate::tape::{Tape, Var};
@@ -68,8 +68,6 @@ pub struct ClassifyLearner {
     pub(super) labels: Inventory,
     /// How much an example of each label counts.
     pub(super) weights: Vec<f64>,
-    /// How the text is read: when vectors of a file begin to learn.
-    pub(super) section: EncoderSection,
     pub(super) smoothing: f64,
 }
 
@@ -79,7 +77,7 @@ impl Learner for ClassifyLearner {
     fn frozen(&self, epoch: u64) -> Vec<ParamId> {
         match &self.net {
             Net::Evidence(_) => Vec::new(),
-            Net::Pooled(net) => net.encoder.frozen(&self.section, epoch).into_iter().collect(),
+            Net::Pooled(net) => net.encoder.frozen(epoch).into_iter().collect(),
         }
     }
 

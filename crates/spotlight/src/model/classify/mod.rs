@@ -229,7 +229,6 @@ impl Classifier {
             labels: self.labels.clone(),
             weights: self.weights.clone(),
             smoothing: self.config.train.smoothing,
-            section: self.config.model.encoder.clone(),
         }
     }
 

@@ -12,7 +12,7 @@ use super::net::{Net, Scored, Side, TowerNet};
 use crate::Result;
 use crate::axis::Axis;
 use crate::metrics::{self, Unanswered, rank_scores};
-use crate::model::encoder::{EncoderSection, side_by_side};
+use crate::model::encoder::side_by_side;
 use crate::model::head::nothing_to_measure;
 use crate::model::pooling::weights_by_item;
 use crate::params::{ParamId, Params};
@@ -57,13 +57,12 @@ pub struct MatchLearner {
     margin: f64,
     wrong: usize,
     penalty: f64,
-    section: EncoderSection,
 }
 
 impl MatchLearner {
     pub(super) fn new(config: &Config, net: Net) -> Self {
         let m = &config.model;
-        MatchLearner { net, loss: m.loss, margin: m.margin, wrong: m.wrong, penalty: m.penalty, section: m.encoder.clone() }
+        MatchLearner { net, loss: m.loss, margin: m.margin, wrong: m.wrong, penalty: m.penalty }
     }
 
     /// Whether every pair is right or wrong on its own.
@@ -89,10 +88,11 @@ impl Learner for MatchLearner {
     type Example = Example;
 
     fn frozen(&self, epoch: u64) -> Vec<ParamId> {
-        match &self.net {
-            Net::Evidence(_) => Vec::new(),
-            Net::Pooled(net) => net.encoders().into_iter().filter_map(|encoder| encoder.frozen(&self.section, epoch)).collect(),
-        }
+        let Net::Pooled(net) = &self.net else { return Vec::new() };
+        let mut frozen: Vec<ParamId> = net.encoders().into_iter().filter_map(|encoder| encoder.frozen(epoch)).collect();
+        // Two towers may share their vectors.
+        frozen.dedup();
+        frozen
     }
 
     fn lengths(&self, example: &Example) -> Lengths {
