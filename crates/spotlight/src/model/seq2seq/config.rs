@@ -115,6 +115,8 @@ pub struct Model {
     pub tied: bool,
     /// Share of the target's units that the model replaces by its own guess while learning.
     pub scheduled_sampling: f64,
+    /// Weight of R-Drop: every example is read and written twice with other units dropped, and both answers are to agree. 0 for one pass; a step takes twice as long.
+    pub r_drop: f64,
     /// Whether units of the source can be copied where the attention looks, known to the target's vocabulary or not.
     pub copy: bool,
     /// `off`; or hard monotonic attention trained exactly: `zeroth`, where a step goes on depends on the state, or `first`, on the length of the move, too. For one head; the score is
@@ -229,6 +231,7 @@ impl Default for Config {
                 coverage_weight: 1.0,
                 tied: false,
                 scheduled_sampling: 0.0,
+                r_drop: 0.0,
                 copy: false,
                 hard: Hard::Off,
             },
@@ -282,6 +285,8 @@ impl Config {
         } else {
             self.transformer.check_unused("a Transformer: set model.architecture")?;
         }
+        need(m.r_drop >= 0.0 && m.r_drop.is_finite(), "model.r_drop", format!("must not be below 0, is {}", m.r_drop))?;
+        need(m.r_drop == 0.0 || m.dropout > 0.0, "model.r_drop", "needs dropout: without it both passes are the same")?;
         need(!m.copy || m.scheduled_sampling == 0.0, "model.copy", "does not go with scheduled_sampling: its guesses do not copy")?;
         if m.hard != Hard::Off {
             self.check_hard()?;
@@ -331,6 +336,7 @@ impl Config {
                 "no coverage, input_feeding or copy: what it looked at is not known",
             ),
             (m.scheduled_sampling == 0.0 && !self.learns_links(), "no scheduled_sampling or alignment.links"),
+            (m.r_drop == 0.0, "no r_drop: what is written depends on where"),
             (self.distil.teacher.is_empty(), "no distil.teacher"),
         ];
         goes.iter().try_for_each(|(goes, with)| need(*goes, "model.hard", format!("goes with {with}")))
