@@ -18,6 +18,7 @@ mod sparsemax;
 use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
+pub use entmax::{entmax, entmax_loss};
 pub use hard::Baseline;
 pub use mask::Mask;
 

@@ -23,6 +23,17 @@ pub(super) trait Cut {
     fn slope<T: Float>(weight: T) -> T;
 }
 
+/// Turns the scores of one sequence into its weights; see [`weights`].
+pub(super) fn cut<C: Cut, T: Float>(scores: &mut [T]) {
+    if let Some(lost) = scores.iter().copied().find(|s| s.is_nan()) {
+        return scores.fill(lost);
+    }
+    let mut sorted: Vec<T> = scores.iter().copied().filter(|&s| s > T::NEG_INFINITY).collect();
+    sorted.sort_by(|a, b| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
+    let threshold = sorted.first().map(|&largest| (largest, C::threshold(sorted.iter().map(|&s| s - largest))));
+    scores.iter_mut().for_each(|s| *s = threshold.map_or(T::ZERO, |(largest, t)| C::weight(*s - largest, t)));
+}
+
 /// The weights over each sequence, column by column. A score of −∞ gets the weight 0; a sequence of nothing else gets zeros. A NaN makes all weights NaN.
 pub(super) fn weights<C: Cut, T: Float>(tape: &Tape<T>, scores: Var) -> Result<Var> {
     let axis = tape.need_axis(C::NAME, scores)?;
@@ -31,16 +42,9 @@ pub(super) fn weights<C: Cut, T: Float>(tape: &Tape<T>, scores: Var) -> Result<V
     for item in 0..axis.items() {
         for col in 0..cols {
             let places = || axis.range(item).map(|row| row * cols + col);
-            if let Some(lost) = places().map(|i| weights[i]).find(|s| s.is_nan()) {
-                places().for_each(|i| weights[i] = lost);
-                continue;
-            }
-            let mut sorted: Vec<T> = places().map(|i| weights[i]).filter(|&s| s > T::NEG_INFINITY).collect();
-            sorted.sort_by(|a, b| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
-            let threshold = sorted.first().map(|&largest| (largest, C::threshold(sorted.iter().map(|&s| s - largest))));
-            places().for_each(|i| {
-                weights[i] = threshold.map_or(T::ZERO, |(largest, t)| C::weight(weights[i] - largest, t));
-            });
+            let mut own: Vec<T> = places().map(|i| weights[i]).collect();
+            cut::<C, T>(&mut own);
+            places().zip(own).for_each(|(i, weight)| weights[i] = weight);
         }
     }
     Ok(tape.push(weights, rows, cols, Some(axis.clone()), &[scores], |y| {

@@ -113,6 +113,8 @@ pub struct Model {
     pub coverage_weight: f64,
     /// Whether the vectors of the target's units are also the weights of the output.
     pub tied: bool,
+    /// From the output layer to probabilities: `softmax`; or `entmax`, which gives most units exactly none, with the loss that belongs to it.
+    pub output: Output,
     /// Share of the target's units that the model replaces by its own guess while learning.
     pub scheduled_sampling: f64,
     /// Weight of R-Drop: every example is read and written twice with other units dropped, and both answers are to agree. 0 for one pass; a step takes twice as long.
@@ -122,6 +124,17 @@ pub struct Model {
     /// `off`; or hard monotonic attention trained exactly: `zeroth`, where a step goes on depends on the state, or `first`, on the length of the move, too. For one head; the score is
     /// always `general`, and there is no smoothing.
     pub hard: Hard,
+}
+
+/// From the output layer to probabilities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Output {
+    /// All units are possible.
+    #[default]
+    Softmax,
+    /// Entmax 1.5.
+    Entmax,
 }
 
 /// `[search]` of a recipe: the defaults of `predict`.
@@ -230,6 +243,7 @@ impl Default for Config {
                 coverage: Coverage::Off,
                 coverage_weight: 1.0,
                 tied: false,
+                output: Output::Softmax,
                 scheduled_sampling: 0.0,
                 r_drop: 0.0,
                 copy: false,
@@ -287,6 +301,8 @@ impl Config {
         }
         need(m.r_drop >= 0.0 && m.r_drop.is_finite(), "model.r_drop", format!("must not be below 0, is {}", m.r_drop))?;
         need(m.r_drop == 0.0 || m.dropout > 0.0, "model.r_drop", "needs dropout: without it both passes are the same")?;
+        let plain = !m.copy && m.r_drop == 0.0 && m.hard == Hard::Off && self.distil.teacher.is_empty();
+        need(m.output == Output::Softmax || plain, "model.output", "entmax does not go with copy, r_drop, hard or a teacher")?;
         need(!m.copy || m.scheduled_sampling == 0.0, "model.copy", "does not go with scheduled_sampling: its guesses do not copy")?;
         if m.hard != Hard::Off {
             self.check_hard()?;

@@ -3,12 +3,13 @@
 use spotlight_kernels::Float;
 use spotlight_kernels::loss::log_softmax;
 
-use super::config::{Config, Start};
+use super::config::{Config, Output, Start};
 use super::copies::Copies;
 use super::copy::{Copying, GateSizes, Places};
 use super::data::Example;
 use super::hard::{Hard, HardAttention};
 use crate::attention::Memory;
+use crate::attention::softmax::{entmax, entmax_loss};
 use crate::axis::Axis;
 use crate::decoder::{
     AnyDecoder, Begun, Bridge, BridgedDecoder, Decoder, DecoderOutput, RecurrentDecoder, State, Stepped, Table, TransformerDecoder,
@@ -37,6 +38,8 @@ pub struct Net {
     target_side: Side,
     copying: Option<Copying>,
     hard: Option<HardAttention>,
+    /// Whether probabilities are made by entmax instead of softmax.
+    entmax: bool,
     /// Units of both sides; whatever has a higher number is unknown.
     sizes: (usize, usize),
 }
@@ -123,7 +126,22 @@ impl Net {
         let (source_side, target_side) = (side(reads), side(writes));
         let sizes = (source_units, target_units);
         let hard = (m.hard != Hard::Off).then(|| HardAttention::new(params, m.hard, m.hidden, encoder.width(), m.dropout));
-        Ok(Net { source, target, features, encoder, decoder, project, output, source_side, target_side, copying: None, hard, sizes })
+        let entmax = m.output == Output::Entmax;
+        Ok(Net {
+            source,
+            target,
+            features,
+            encoder,
+            decoder,
+            project,
+            output,
+            source_side,
+            target_side,
+            copying: None,
+            hard,
+            entmax,
+            sizes,
+        })
     }
 
     /// The same with a gate, which copies what it can.
@@ -277,7 +295,13 @@ impl Net {
             }
             _ => {
                 let (mut log_probs, units) = (tape.to_vec(logits), tape.shape(logits).1);
-                log_probs.chunks_exact_mut(units.max(1)).for_each(log_softmax);
+                log_probs.chunks_exact_mut(units.max(1)).for_each(|row| match self.entmax {
+                    true => {
+                        entmax(row);
+                        row.iter_mut().for_each(|p| *p = p.ln());
+                    }
+                    false => log_softmax(row),
+                });
                 (units, log_probs, None)
             }
         };
@@ -286,6 +310,9 @@ impl Net {
 
     /// The cross-entropy of known targets.
     pub fn cross_entropy<T: Float>(&self, tape: &Tape<T>, readout: Var, targets: &[u32], smoothing: f64, scale: f64) -> Result<Var> {
+        if self.entmax {
+            return entmax_loss(tape, self.logits(tape, readout)?, targets, smoothing, scale);
+        }
         tape.cross_entropy(self.before_output(tape, readout)?, self.output.0, self.output.1, targets, smoothing, scale)
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn reverser(changes: &[&str]) -> Transducer {
 fn gradients_of_every_kind_of_model() {
     let pairs = [pair("abca", "cb", 1), pair("b", "", 2), pair("cab", "abcab", 3)];
     const ONE_WAY: &str = "model.bidirectional=false";
-    let variants: [&[&str]; 31] = [
+    let variants: [&[&str]; 32] = [
         &[],
         &["model.cell=rnn"],
         &["model.cell=lstm", "model.encoder_layers=2", "model.decoder_layers=2"],
@@ -79,6 +79,7 @@ fn gradients_of_every_kind_of_model() {
         &["attention.keys=4", "attention.score=dot", "model.order=luong"],
         &["attention.heads=2", "attention.softmax=local-p", "attention.half_width=2", "attention.centre=2"],
         &["model.scheduled_sampling=0.5", "train.smoothing=0.1"],
+        &["model.output=entmax", "train.smoothing=0.1"],
         &["model.r_drop=0.7", "model.dropout=0.3", "train.smoothing=0.1"],
     ];
     for changes in variants.into_iter().chain(TRANSFORMERS) {
@@ -96,6 +97,19 @@ fn it_learns_with_every_cell_and_order() {
     reverser(&["model.attention=none"]);
     reverser(&["model.heads=4"]);
     reverser(&["model.scheduled_sampling=0.2"]);
+}
+
+/// With entmax most answers are impossible, and not only improbable; those in a list are possible.
+#[test]
+fn entmax_holds_most_answers_impossible() {
+    let model = reverser(&["model.output=entmax"]);
+    let known = &reversals(30)[7];
+    let wrong = model.score(&[(&known.source, None)], &["dddddd"]).unwrap();
+    assert_eq!(wrong[0].hypotheses[0].hypothesis.log_prob, f64::NEG_INFINITY);
+    let options = SearchOptions { beam: 4, n_best: 4, ..model.search_options() };
+    let answer = &model.answer(&[(&known.source, None)], &options, false).unwrap()[0];
+    assert_eq!(answer.hypotheses[0].text, known.target);
+    assert!(answer.hypotheses.iter().all(|h| h.hypothesis.log_prob.is_finite()));
 }
 
 #[test]
