@@ -111,8 +111,8 @@ fn copies(train: &TrainSettings) -> usize {
 /// Units that a text has at the least.
 fn at_least(text: &str, kind: UnitKind) -> usize {
     match kind {
-        UnitKind::Chars if text.is_ascii() => text.trim().len(),
-        UnitKind::Chars => text.trim().graphemes(true).count(),
+        UnitKind::Chars | UnitKind::Nfd if text.is_ascii() => text.trim().len(),
+        UnitKind::Chars | UnitKind::Nfd => text.trim().graphemes(true).count(),
         UnitKind::Words | UnitKind::Bpe | UnitKind::Unigram => text.split_whitespace().count(),
     }
 }

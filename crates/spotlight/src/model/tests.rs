@@ -57,6 +57,7 @@ fn answers_as_json_to_the_byte() {
         copied: vec![],
     };
     let text = |heads| AnswerText {
+        characters: None,
         text: "é".into(),
         tokens: vec!["é".into()],
         words: vec![0],
@@ -67,6 +68,7 @@ fn answers_as_json_to_the_byte() {
         inside: None,
     };
     let answer = |heads| seq2seq::Answer {
+        source_characters: None,
         source: "a\"b".into(),
         source_tokens: vec!["a".into(), "\"b".into()],
         source_words: vec![0, 0],

@@ -7,7 +7,7 @@ use crate::text::{UnitKind, UnitSettings};
 /// `[source]`, `[target]` or `[text]` of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitSection {
-    /// `chars`, `words`, `bpe` or `unigram`.
+    /// `chars`, `nfd` (the parts of characters: letter and accent, the sounds of a Korean syllable), `words`, `bpe` or `unigram`.
     pub units: UnitKind,
     /// The most units to keep; 0 for all characters or words, and for the usual number of subwords.
     pub vocab_size: usize,

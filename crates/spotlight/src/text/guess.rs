@@ -6,13 +6,18 @@
 //! 2. texts with many numbers are spelt, so that numbers never seen can be read and written;
 //! 3. few different words that all come often are units themselves;
 //! 4. other texts of one or a few words (names, spellings, inflected forms) are spelt;
+//!    Where that takes hundreds of different characters that are composed of few parts, as Korean syllables are, they are spelt by these;
 //! 5. what remains are sentences with many different words: subwords.
 
 use std::collections::{HashMap, HashSet};
 
+use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{UnitKind, UnitSettings};
+
+/// An alphabet has fewer characters, accents included.
+const MANY_CHARACTERS: usize = 200;
 
 /// A choice of units, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +42,14 @@ pub fn guess_units<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Guess {
     let counts = Counts::new(texts);
     let (words, per_text, types) = (counts.words_per_text(), format!("{:.1}", counts.words_per_text()), counts.types);
     let choose = |kind, vocab_size, reason| Guess { settings: UnitSettings { kind, vocab_size, ..UnitSettings::default() }, reason };
+    let spell = |why: String| match counts.composed() {
+        false => choose(UnitKind::Chars, None, format!("{why}: texts are spelt by characters")),
+        true => {
+            let reason =
+                format!("{why}: texts are spelt by the {} parts that {} characters are composed of", counts.parts, counts.characters);
+            choose(UnitKind::Nfd, None, reason)
+        }
+    };
 
     if words >= 2.0 && counts.word_length() <= 2.5 && (types <= 1000 || counts.share_seen_once() <= 0.01) {
         let reason = format!("{types} different short symbols between spaces, {per_text} in a text: each symbol is a unit");
@@ -44,15 +57,14 @@ pub fn guess_units<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Guess {
     }
     if counts.share_of_numbers() >= 0.2 {
         let percent = 100.0 * counts.share_of_numbers();
-        return choose(UnitKind::Chars, None, format!("{percent:.0} % of the words are numbers: texts are spelt by characters"));
+        return spell(format!("{percent:.0} % of the words are numbers"));
     }
     if counts.few_words_often() {
         let reason = format!("only {types} different words, which come again and again: each word is a unit");
         return choose(UnitKind::Words, None, reason);
     }
     if words <= 3.5 {
-        let reason = format!("short texts ({per_text} words each, {types} different words): texts are spelt by characters");
-        return choose(UnitKind::Chars, None, reason);
+        return spell(format!("short texts ({per_text} words each, {types} different words)"));
     }
     let size = counts.subwords();
     let reason = format!("sentences ({per_text} words each) with {types} different words: {size} subwords are learnt");
@@ -73,6 +85,9 @@ struct Counts {
     /// Characters in all words, and how many different ones.
     chars: usize,
     alphabet: usize,
+    /// Different characters as a reader counts them, and the parts that they are composed of.
+    characters: usize,
+    parts: usize,
 }
 
 impl Counts {
@@ -90,7 +105,8 @@ impl Counts {
                 }
             }
         }
-        let mut alphabet: HashSet<char> = HashSet::new();
+        let (mut alphabet, mut parts): (HashSet<char>, HashSet<char>) = Default::default();
+        let mut characters: HashSet<&str> = HashSet::new();
         counts.types = word_counts.len();
         for (word, count) in &word_counts {
             let length = word.graphemes(true).count();
@@ -101,9 +117,17 @@ impl Counts {
                 counts.numbers += count;
             }
             alphabet.extend(word.chars());
+            parts.extend(word.nfd());
+            characters.extend(word.graphemes(true));
         }
+        (counts.characters, counts.parts) = (characters.len(), parts.len());
         counts.alphabet = alphabet.len();
         counts
+    }
+
+    /// Whether so many characters are composed of so few parts that most of them are better known by these.
+    fn composed(&self) -> bool {
+        self.characters >= MANY_CHARACTERS && 2 * self.parts <= self.characters
     }
 
     fn words_per_text(&self) -> f64 {
@@ -148,6 +172,21 @@ mod tests {
 
     fn kind(texts: &[&str]) -> UnitKind {
         guess_units(texts).settings.kind
+    }
+
+    /// Korean syllables are taken apart; Chinese characters cannot be, and accents are too few.
+    #[test]
+    fn many_characters_of_few_parts_are_taken_apart() {
+        let each =
+            |from: u32, step: usize| (0..399).map(|i| char::from_u32(from + i * step as u32).unwrap().to_string()).collect::<Vec<_>>();
+        let guess = guess_units(each(0xac00, 28));
+        assert_eq!(guess.settings.kind, UnitKind::Nfd);
+        assert_eq!(
+            guess.reason,
+            "short texts (1.0 words each, 399 different words): texts are spelt by the 40 parts that 399 characters are composed of"
+        );
+        assert_eq!(guess_units(each(0x4e00, 1)).settings.kind, UnitKind::Chars);
+        assert_eq!(kind(&["été", "château", "naïf", "garçon"]), UnitKind::Chars);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! | kind | a unit is | joining restores |
 //! |---|---|---|
 //! | [`Chars`](UnitKind::Chars) | a grapheme cluster: what a reader calls one character | the text, exactly |
+//! | [`Nfd`](UnitKind::Nfd) | a part of a character that Unicode can take apart: letter and accent, the sounds of a Korean syllable | the text in composed form (NFC) |
 //! | [`Words`](UnitKind::Words) | what stands between white space | the text with single spaces |
 //! | [`Bpe`](UnitKind::Bpe), [`Unigram`](UnitKind::Unigram) | a piece of a word, see [`subwords`](super::subwords) | the text with single spaces |
 //!
@@ -20,6 +21,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::subwords::{Algorithm, Subwords, WORD_MARKER};
@@ -32,12 +34,21 @@ use super::{TextError, Vocab};
 pub enum UnitKind {
     /// Grapheme clusters.
     Chars,
+    /// The parts that characters are composed of (Unicode's form NFD).
+    Nfd,
     /// Whitespace tokens.
     Words,
     /// Subwords by byte-pair encoding.
     Bpe,
     /// Subwords by a unigram language model.
     Unigram,
+}
+
+impl UnitKind {
+    /// Whether texts are spelt: units are characters or parts of them, and a space is a unit as any other.
+    pub fn spells(self) -> bool {
+        matches!(self, UnitKind::Chars | UnitKind::Nfd)
+    }
 }
 
 /// How units are taken from the data.
@@ -95,13 +106,13 @@ impl Tokenizer {
         let &UnitSettings { kind, vocab_size, min_count, lowercase } = settings;
         let table = match Algorithm::of(kind) {
             Some(algorithm) => {
-                let texts = texts.into_iter().map(|text| cased(text.as_ref(), lowercase).into_owned());
+                let texts = texts.into_iter().map(|text| prepared(text.as_ref(), kind, lowercase).into_owned());
                 let size = vocab_size.unwrap_or(DEFAULT_SUBWORDS);
                 Table::Subwords(Box::new(Subwords::train(algorithm, size, min_count, texts)?))
             }
             None => {
                 let units = texts.into_iter().flat_map(|text| {
-                    let text = cased(text.as_ref(), lowercase);
+                    let text = prepared(text.as_ref(), kind, lowercase);
                     whole_units(kind, &text).map(str::to_owned).collect::<Vec<_>>()
                 });
                 let vocab = Vocab::count(units, min_count, vocab_size);
@@ -153,7 +164,7 @@ impl Tokenizer {
 
     /// The units of a text, without the special ones at its start and end.
     pub fn encode(&self, text: &str) -> Vec<Unit> {
-        let text = cased(text, self.lowercase);
+        let text = prepared(text, self.kind, self.lowercase);
         match &self.table {
             Table::Whole(vocab) => {
                 let unit = |unit: &str| Unit { id: vocab.id(unit).unwrap_or(UNKNOWN), text: unit.to_owned() };
@@ -180,6 +191,7 @@ impl Tokenizer {
         let texts: Vec<String> = inner.map(|(position, &id)| self.text(id).map_or_else(|| unknown(position), str::to_owned)).collect();
         match self.kind {
             UnitKind::Chars => texts.concat(),
+            UnitKind::Nfd => composed(&texts.concat()),
             UnitKind::Words => texts.join(" "),
             UnitKind::Bpe | UnitKind::Unigram => {
                 let text = texts.concat().replace(WORD_MARKER, " ");
@@ -213,7 +225,7 @@ impl Tokenizer {
             let first = self.text(id).and_then(|text| text.chars().next());
             let space = first.is_some_and(|c| c.is_whitespace());
             let starts_word = match self.kind {
-                UnitKind::Chars => space && !after_space,
+                UnitKind::Chars | UnitKind::Nfd => space && !after_space,
                 UnitKind::Words => true,
                 UnitKind::Bpe | UnitKind::Unigram => first == Some(WORD_MARKER),
             };
@@ -227,10 +239,31 @@ impl Tokenizer {
         words
     }
 
+    /// The character each unit belongs to, counted from 0, if units are parts of characters: a picture joins them again. An end unit is one of its own.
+    pub fn character_of(&self, ids: &[u32]) -> Option<Vec<usize>> {
+        if self.kind != UnitKind::Nfd {
+            return None;
+        }
+        let mut so_far = String::new();
+        let mut character = 0;
+        let of_unit = |&id: &u32| {
+            let before = so_far.graphemes(true).count();
+            match self.text(id) {
+                Some(text) => so_far.push_str(text),
+                // Whatever is unknown goes with nothing.
+                None => so_far = String::new(),
+            }
+            let apart = so_far.is_empty() || before == 0 || so_far.graphemes(true).count() > before;
+            character += usize::from(apart);
+            character - 1
+        };
+        Some(ids.iter().map(of_unit).collect())
+    }
+
     /// The file that [`save`](Self::save) writes: `stem.txt` for characters and words, `stem.tokenizer.json` for subwords.
     pub fn path(kind: UnitKind, dir: &Path, stem: &str) -> PathBuf {
         match kind {
-            UnitKind::Chars | UnitKind::Words => dir.join(format!("{stem}.txt")),
+            UnitKind::Chars | UnitKind::Nfd | UnitKind::Words => dir.join(format!("{stem}.txt")),
             UnitKind::Bpe | UnitKind::Unigram => dir.join(format!("{stem}.tokenizer.json")),
         }
     }
@@ -272,14 +305,29 @@ pub fn visible(text: &str) -> String {
     })
 }
 
-fn cased(text: &str, lowercase: bool) -> Cow<'_, str> {
-    if lowercase { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
+/// A text as it is cut: in lower case if asked for, and taken apart for [`UnitKind::Nfd`].
+fn prepared(text: &str, kind: UnitKind, lowercase: bool) -> Cow<'_, str> {
+    let text = if lowercase { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) };
+    match kind {
+        UnitKind::Nfd if !text.is_ascii() => Cow::Owned(text.nfd().collect()),
+        _ => text,
+    }
+}
+
+/// A text whose characters are put together again (Unicode's form NFC).
+///
+/// ```
+/// assert_eq!(spotlight::text::units::composed("e\u{301}"), "é");
+/// ```
+pub fn composed(text: &str) -> String {
+    text.nfc().collect()
 }
 
 /// Characters, or whitespace tokens for every other kind.
 fn whole_units(kind: UnitKind, text: &str) -> Box<dyn Iterator<Item = &str> + '_> {
     match kind {
         UnitKind::Chars => Box::new(text.graphemes(true)),
+        UnitKind::Nfd => Box::new(text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()])),
         UnitKind::Words | UnitKind::Bpe | UnitKind::Unigram => Box::new(text.split_whitespace()),
     }
 }

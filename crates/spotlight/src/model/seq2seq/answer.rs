@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Hypothesis, Inside};
 use crate::model::answer::{self, Drawing};
+use crate::text::units::composed;
 use crate::view::{End, Matrix, Picture, groups};
 
 /// The answers to one source.
@@ -16,6 +17,9 @@ pub struct Answer {
     /// For each source unit, the word it belongs to, to merge subwords in pictures.
     #[serde(skip)]
     pub source_words: Vec<usize>,
+    /// For each source unit, the character it belongs to, if units are parts of characters.
+    #[serde(skip)]
+    pub source_characters: Option<Vec<usize>>,
     /// The best first.
     pub hypotheses: Vec<AnswerText>,
 }
@@ -29,6 +33,8 @@ pub struct AnswerText {
     pub tokens: Vec<String>,
     /// For each unit, the word it belongs to.
     pub words: Vec<usize>,
+    /// For each unit, the character it belongs to, if units are parts of characters.
+    pub characters: Option<Vec<usize>>,
     /// How probable it is that the answer is right, if the model was calibrated.
     pub confidence: Option<f64>,
     /// Its part of the probability of all hypotheses in the list, if there are several.
@@ -87,11 +93,25 @@ impl Answer {
                 end: h.end(drawing),
                 ..Matrix::default()
             };
-            let rows = groups(&h.words);
-            let mut matrix = if drawing.words { matrix.merge_subwords(&groups(&self.source_words), &rows) } else { matrix };
+            // Words if they are asked for, and characters in any case.
+            let joined = |words: &[usize], characters: &Option<Vec<usize>>| match (drawing.words, characters) {
+                (true, _) => Some(groups(words)),
+                (false, characters) => characters.as_deref().map(groups),
+            };
+            let (columns, rows) = (joined(&self.source_words, &self.source_characters), joined(&h.words, &h.characters));
+            let mut matrix = match (&columns, &rows) {
+                (None, None) => matrix,
+                _ => matrix.merge_subwords(columns.as_deref().unwrap_or_default(), rows.as_deref().unwrap_or_default()),
+            };
+            if self.source_characters.is_some() {
+                matrix.source.iter_mut().for_each(|label| *label = composed(label));
+            }
+            if h.characters.is_some() {
+                matrix.output.iter_mut().for_each(|label| *label = composed(label));
+            }
             let copied = h.copied();
             for (row, label) in matrix.output.iter_mut().enumerate() {
-                let pieces = if drawing.words { rows.get(row).cloned().unwrap_or_default() } else { row..row + 1 };
+                let pieces = rows.as_ref().map_or(row..row + 1, |rows| rows.get(row).cloned().unwrap_or_default());
                 if copied.get(pieces).is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(|copied| *copied)) {
                     label.push_str(COPIED);
                 }

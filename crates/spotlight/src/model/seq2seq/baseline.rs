@@ -7,7 +7,7 @@ use crate::Result;
 use crate::metrics::{self, Segments};
 use crate::model::describe::Baseline;
 use crate::model::head::nothing_to_measure;
-use crate::text::{Pair, UnitKind};
+use crate::text::Pair;
 use crate::train::Measure;
 
 /// The most frequent target of each source with its features; of equally frequent ones the first in the alphabet.
@@ -40,7 +40,7 @@ impl Transducer {
         let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
         let segments = Segments::by_source(&keys, texts, &references).map_err(nothing_to_measure)?;
         let mut measures = vec![Measure::rising("accuracy", metrics::exact_match(&segments))];
-        if self.config.target.units != UnitKind::Chars {
+        if !self.config.target.units.spells() {
             measures.push(Measure::rising("bleu", metrics::bleu(&segments, metrics::Tokenizer::V13a).score).up_to(100.0));
         }
         Ok(measures)

@@ -1,6 +1,7 @@
 //! Settings of a transducer.
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 use super::hard::Hard;
 use crate::attention::{Asker, Place, ScoreKind, SoftmaxKind};
@@ -401,12 +402,13 @@ impl Config {
     pub fn choose_sizes(&mut self, pairs: &[Pair]) {
         let length = |units, text: &str| match units {
             UnitKind::Chars => text.chars().count(),
+            UnitKind::Nfd => text.nfd().count(),
             UnitKind::Words => text.split_whitespace().count(),
             UnitKind::Bpe | UnitKind::Unigram => text.split_whitespace().count() * 3 / 2,
         };
         let positions: usize = pairs.iter().map(|p| length(self.source.units, &p.source) + length(self.target.units, &p.target)).sum();
         let pairs = pairs.len();
-        let sentences = self.target.units != UnitKind::Chars && self.source.units != UnitKind::Chars;
+        let sentences = !self.target.units.spells() && !self.source.units.spells();
         let m = &mut self.model;
         (m.embedding, m.hidden, m.dropout) = match (sentences, pairs) {
             (true, 0..2_000) => (64, 128, 0.3),

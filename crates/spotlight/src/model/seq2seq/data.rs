@@ -7,6 +7,7 @@ use super::config::Config;
 use super::copies::{self, Copies};
 use super::distil::Said;
 use crate::Result;
+use crate::text::units::composed;
 use crate::text::vocab::END;
 use crate::text::{FeaturePlace, Features, Pair, Tokenizer, Unit, UnitKind};
 
@@ -163,10 +164,11 @@ impl Vocabularies {
         }
     }
 
-    /// The target as an answer can look: characters as they are, words and subwords with single spaces between them.
+    /// The target as an answer can look: characters as they are, parts of them joined, words and subwords with single spaces between them.
     fn reference(&self, text: &str) -> String {
         match self.target.kind() {
             UnitKind::Chars => text.to_string(),
+            UnitKind::Nfd => composed(text),
             _ => text.split_whitespace().collect::<Vec<_>>().join(" "),
         }
     }

@@ -166,7 +166,7 @@ impl Learner for Seq2SeqLearner {
     }
 
     fn measures(&self, _: &[Example]) -> Option<Vec<&'static str>> {
-        let of_texts: &[&str] = if self.target.kind() == UnitKind::Chars { &[] } else { &["bleu", "chrf"] };
+        let of_texts: &[&str] = if self.target.kind().spells() { &[] } else { &["bleu", "chrf"] };
         Some([&["loss", "accuracy", "cer"][..], of_texts].concat())
     }
 
@@ -217,7 +217,7 @@ pub fn text_measures(examples: &[Example], answers: &[String], units: UnitKind) 
         Measure::rising("accuracy", metrics::exact_match(&segments)),
         Measure::falling("cer", metrics::edit_rate(&segments, Unit::Grapheme)),
     ];
-    if units != UnitKind::Chars {
+    if !units.spells() {
         measures.push(Measure::rising("bleu", metrics::bleu(&segments, metrics::Tokenizer::V13a).score).up_to(100.0));
         measures.push(Measure::rising("chrf", metrics::chrf(&segments).score).up_to(100.0));
     }

@@ -262,6 +262,7 @@ impl Transducer {
         for _ in text_units..units.len() {
             source_words.push(source_words.last().map_or(0, |w| w + 1));
         }
+        let source_characters = v.source.character_of(&ids[..text_units]);
         // Of all that was found, the part of each.
         let beyond = v.beyond(units);
         let whole: f64 = found.iter().map(|h| h.log_prob.exp()).sum();
@@ -283,6 +284,7 @@ impl Transducer {
                     text: v.target.decode_with(&h.ids, unknown),
                     tokens: h.ids.iter().map(|&id| v.target_text(id, &beyond)).collect(),
                     words: v.target.word_of(&h.ids),
+                    characters: v.target.character_of(&h.ids),
                     share: (several && whole > 0.0).then(|| h.log_prob.exp() / whole),
                     confidence: self.calibration.map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,
@@ -291,7 +293,7 @@ impl Transducer {
                 }
             })
             .collect();
-        Answer { source: source.to_string(), source_tokens: display, source_words, hypotheses }
+        Answer { source: source.to_string(), source_tokens: display, source_words, source_characters, hypotheses }
     }
 }
 

@@ -20,10 +20,10 @@ use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Contexts, Model, Settings, Task, teach};
 use crate::params::Params;
 use crate::search::Lexicon;
+use crate::text::Pair;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, SourceText, Table, ThirdColumn, source_of};
 use crate::text::vocab::UNKNOWN;
-use crate::text::{Pair, UnitKind};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 use crate::{Error, Result};
 
@@ -371,7 +371,7 @@ impl Model for Transducer {
         report.number("accuracy", metrics::exact_match(&segments), Style::Share);
         report.number("WER", 100.0 * metrics::word_error_rate(&segments), Style::Points);
         report.number("CER", 100.0 * metrics::edit_rate(&segments, metrics::Unit::Grapheme), Style::Points);
-        if self.config.target.units != UnitKind::Chars {
+        if !self.config.target.units.spells() {
             report.number("token error rate", 100.0 * metrics::edit_rate(&segments, metrics::Unit::Token), Style::Points);
             let bleu = metrics::bleu(&segments, metrics::Tokenizer::V13a);
             report.number("BLEU", bleu.score, Style::Points);
@@ -399,6 +399,6 @@ impl Model for Transducer {
         let keys: Vec<&str> = examples.iter().map(|e| e.key.as_str()).collect();
         let references: Vec<&str> = examples.iter().map(|e| e.reference.as_str()).collect();
         let segments = Segments::by_source(&keys, &texts, &references).map_err(nothing_to_measure)?;
-        Ok(segments.tallies(self.config.target.units != UnitKind::Chars))
+        Ok(segments.tallies(!self.config.target.units.spells()))
     }
 }

@@ -99,6 +99,30 @@ fn it_learns_with_every_cell_and_order() {
     reverser(&["model.scheduled_sampling=0.2"]);
 }
 
+/// Units are parts of characters; a picture joins them, and answers compare with what the file has.
+#[test]
+fn pictures_join_the_parts_of_characters() {
+    let pairs: Vec<Pair> = (0..20).map(|i| pair(["가나", "나가", "각", "e\u{301}a"][i % 4], ["é", "가", "a", "e"][i % 4], i + 1)).collect();
+    let apart = [
+        "source.units=nfd",
+        "target.units=nfd",
+        "model.hidden=20",
+        "model.dropout=0.0",
+        "train.rate=0.01",
+        "train.batch=60",
+        "train.epochs=60",
+    ];
+    let mut model = Transducer::new(config(&apart), &pairs).unwrap();
+    let examples = model.examples(&pairs);
+    let measures = fit(&model.learner(), &mut model.params, &model.config.train, &examples);
+    assert_eq!(measures.iter().find(|m| m.name == "accuracy").unwrap().value, 1.0);
+    let answer = &model.answer(&[("가나", None)], &model.search_options(), false).unwrap()[0];
+    assert_eq!((answer.hypotheses[0].text.as_str(), answer.source_tokens.len(), answer.hypotheses[0].tokens.len()), ("é", 4, 2));
+    let matrix = &answer.matrices(&Default::default())[0];
+    assert_eq!((&matrix.source[..], &matrix.output[..]), (&["가".into(), "나".into()][..], &["é".into()][..]));
+    assert!((matrix.heads[0][0].iter().sum::<f32>() - 1.0).abs() < 1e-5);
+}
+
 /// With entmax most answers are impossible, and not only improbable; those in a list are possible.
 #[test]
 fn entmax_holds_most_answers_impossible() {

@@ -165,7 +165,7 @@ impl Algorithm {
         match kind {
             UnitKind::Bpe => Some(Self::Bpe),
             UnitKind::Unigram => Some(Self::Unigram),
-            UnitKind::Chars | UnitKind::Words => None,
+            UnitKind::Chars | UnitKind::Nfd | UnitKind::Words => None,
         }
     }
 }

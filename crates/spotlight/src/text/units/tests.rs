@@ -156,3 +156,25 @@ proptest! {
         }
     }
 }
+
+/// Letters and accents, and the sounds of a syllable, are units of their own; what comes out is put together again, and a picture knows which belong to one character.
+#[test]
+fn parts_of_characters() {
+    let settings = UnitSettings { kind: UnitKind::Nfd, ..UnitSettings::default() };
+    let units = Tokenizer::train(&settings, ["é 각a"]).unwrap();
+    let texts = |text: &str| units.encode(text).into_iter().map(|unit| unit.text).collect::<Vec<_>>();
+    assert_eq!(texts("é 각"), ["e", "\u{301}", " ", "\u{1100}", "\u{1161}", "\u{11a8}"]);
+    // A text that is taken apart already, and a syllable that was never seen.
+    assert_eq!(texts("e\u{301}"), texts("é"));
+    let unseen = units.ids("가");
+    assert_eq!(units.decode(&unseen), "가");
+    let ids = units.ids("é 각a?é");
+    assert_eq!(units.decode(&ids), "é 각a<unk>é");
+    assert_eq!(units.character_of(&ids).unwrap(), [0, 0, 1, 2, 2, 2, 3, 4, 5, 5]);
+    assert_eq!(units.word_of(&ids), [0, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
+    assert_eq!(units.character_of(&[]).unwrap(), [0usize; 0]);
+    assert!(Tokenizer::train(&UnitSettings::default(), ["é"]).unwrap().character_of(&[3]).is_none());
+    let folder = tempfile::tempdir().unwrap();
+    units.save(folder.path(), "source").unwrap();
+    assert_eq!(Tokenizer::load(&settings, folder.path(), "source").unwrap().ids("é 각a?é"), ids);
+}
