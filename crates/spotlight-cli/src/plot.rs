@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
+use spotlight::metrics::{Coverage, coverage};
 use spotlight::model::describe::measure_name;
-use spotlight::model::{Task, folder};
+use spotlight::model::{self, AnswerOptions, Task, folder};
 use spotlight::view::curves::{Curves, Record};
 use spotlight::view::palette::Theme;
 use spotlight::view::terminal::Color;
 
 use crate::look::theme;
-use crate::output::{color, deliver, form, width};
+use crate::output::{color, deliver, form, note, width};
+use crate::tasks;
 
-/// Draw the course of a model's training from its metrics.jsonl.
+/// Draw the course of a model's training from its metrics.jsonl, or how far its answers can be trusted.
 #[derive(Args)]
 pub struct Plot {
     /// A model's folder
@@ -22,6 +24,9 @@ pub struct Plot {
     /// Folders of other models to compare with: every measure has a chart, with a line for each model
     #[arg(long, value_name = "MODEL", num_args = 1..)]
     compare: Vec<PathBuf>,
+    /// Draw instead how many of its surest answers to the examples in this file are right, and how many of them it says are
+    #[arg(long, value_name = "FILE")]
+    confidence: Option<PathBuf>,
     /// The form [default: by the extension of the output, else terminal]
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -49,8 +54,9 @@ const NOT_DRAWN: [&str; 4] = ["epoch", "step", "seconds", "rate"];
 impl Plot {
     /// Runs the command.
     pub fn run(&self) -> Result<()> {
-        let compared = self.compare.iter().map(|model| course(model)).collect::<Result<Vec<_>>>()?;
-        let mut curves = Curves { compared, theme: self.theme, ..course(&self.model)? };
+        let drawn = |model: &Path| self.confidence.as_deref().map_or_else(|| course(model), |file| confidence(model, file));
+        let compared = self.compare.iter().map(|model| drawn(model)).collect::<Result<Vec<_>>>()?;
+        let mut curves = Curves { compared, theme: self.theme, ..drawn(&self.model)? };
         if !curves.compared.is_empty() {
             curves.notes.clear();
             curves.compared.iter_mut().for_each(|run| run.notes.clear());
@@ -84,6 +90,25 @@ fn course(model: &Path) -> Result<Curves> {
     let kept = folder::Record::read(model).map(|record| record.best_epoch as f64).filter(|&epoch| epoch > 0.0);
     let notes = loss_note(&records, kept, &config).into_iter().collect();
     Ok(Curves { title: model.display().to_string(), axis: "epoch".into(), records, kept, notes, ..Curves::default() })
+}
+
+/// How many of the surest answers are right.
+fn confidence(model: &Path, file: &Path) -> Result<Curves> {
+    let opened = model::open(model)?;
+    tasks::check_input(opened.task(), file)?;
+    let report = opened.evaluate(file, &AnswerOptions { blind: true, ..AnswerOptions::default() }, &mut |line| note(line))?;
+    let record = |at: Coverage| Record {
+        at: 100.0 * at.share,
+        values: vec![("accuracy".into(), at.accuracy), ("accuracy the model expects".into(), at.said)],
+    };
+    let records: Vec<Record> = coverage(&report.report.answers).into_iter().map(record).collect();
+    if records.is_empty() {
+        anyhow::bail!(
+            "{} does not say how sure it is of an answer: --confidence is for classifiers, bags and transducers",
+            model.display()
+        );
+    }
+    Ok(Curves { title: model.display().to_string(), axis: "percent answered, the surest first".into(), records, ..Curves::default() })
 }
 
 /// What a measure is called in a drawing: as `train` and `eval` call it; what is lost is said of the part it is measured on.

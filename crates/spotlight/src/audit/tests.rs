@@ -380,8 +380,8 @@ fn matchers_of_evidence_are_audited_too() {
     let found = report.pooled.as_ref().unwrap();
     assert_eq!(found.needed.trained.as_ref().unwrap().uniform.len(), 2);
     assert!(found.stable.is_some() && found.only.trained.is_none() && found.views.average.is_empty());
-    let uniform = model.sibling(crate::model::probe::Differs::Uniform(1), &rows).unwrap().unwrap();
-    let uniform = Matcher { params: model.params.clone(), ..uniform };
+    let mut uniform = model.sibling(crate::model::probe::Differs::Uniform(1), &rows).unwrap().unwrap();
+    uniform.params = model.params.clone();
     let readings = read(&uniform, &uniform.asked(&rows).unwrap().iter().map(|a| &a.case).collect::<Vec<_>>()).unwrap();
     assert!(readings[0].mixture.weights.iter().all(|w| (w - 1.0 / 6.0).abs() < 1e-6), "{:?}", readings[0].mixture.weights);
 }

@@ -41,11 +41,50 @@ pub fn calibration_error(answers: &[Confident]) -> Option<f64> {
 /// assert_eq!([0.5, 0.75, 1.0].map(|share| accuracy_of_surest(&answers, share)), [Some(1.0), Some(2.0 / 3.0), Some(0.5)]);
 /// ```
 pub fn accuracy_of_surest(answers: &[Confident], share: f64) -> Option<f64> {
-    let mut sorted: Vec<&Confident> = answers.iter().collect();
+    let surest = surest(answers, share);
+    let right = surest.iter().filter(|answer| answer.right).count();
+    (!surest.is_empty()).then(|| right as f64 / surest.len() as f64)
+}
+
+/// The surest `share` of all answers, the surest first; one at the least.
+fn surest(answers: &[Confident], share: f64) -> Vec<Confident> {
+    let mut sorted = answers.to_vec();
     sorted.sort_by(|a, b| b.probability.total_cmp(&a.probability));
-    let count = ((answers.len() as f64 * share).round() as usize).clamp(1, answers.len().max(1));
-    let right = sorted.iter().take(count).filter(|answer| answer.right).count();
-    (!answers.is_empty()).then(|| right as f64 / count as f64)
+    sorted.truncate(((answers.len() as f64 * share).round() as usize).max(1));
+    sorted
+}
+
+/// How far a model can be trusted if it may leave unsure answers out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coverage {
+    /// The share of the answers that are given, the surest ones.
+    pub share: f64,
+    /// How many of them are right.
+    pub accuracy: f64,
+    /// How many of them the model says are right.
+    pub said: f64,
+}
+
+/// The accuracy of the surest answers, in steps of 5 percent of all.
+///
+/// ```
+/// use spotlight::metrics::{Confident, coverage};
+///
+/// let answers = [(0.9, true), (0.5, false)].map(|(probability, right)| Confident { probability, right });
+/// let curve = coverage(&answers);
+/// assert_eq!(curve.len(), 20);
+/// assert_eq!((curve[9].share, curve[9].accuracy, curve[9].said), (0.5, 1.0, 0.9));
+/// assert_eq!((curve[19].share, curve[19].accuracy, curve[19].said), (1.0, 0.5, 0.7));
+/// assert!(coverage(&[]).is_empty());
+/// ```
+pub fn coverage(answers: &[Confident]) -> Vec<Coverage> {
+    let at = |step: u32| {
+        let share = f64::from(step) / 20.0;
+        let given = surest(answers, share);
+        let said = given.iter().map(|answer| answer.probability).sum::<f64>() / given.len() as f64;
+        Some(Coverage { share, accuracy: accuracy_of_surest(answers, share)?, said })
+    };
+    (1..=20).filter_map(at).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! | transduction | [`exact_match`], [`word_error_rate`], [`edit_rate`] (CER), [`bleu`], [`chrf`] | sacrebleu, to the printed digits |
 //! | classification | [`Confusion`]: accuracy, macro F1, a row per class; [`roc_auc`] | scikit-learn |
 //! | ranking | [`rank_scores`]: MAP and MRR; the baseline [`IdfOverlap`] | trec_eval |
-//! | confidence | [`calibration_error`] (ECE), [`accuracy_of_surest`] | |
+//! | confidence | [`calibration_error`] (ECE), [`accuracy_of_surest`], [`coverage`] | |
 //! | two models | [`paired_bootstrap`] over [`Tallies`]: is the difference chance? | |
 //! | several runs | [`Spread`]: mean and sample standard deviation | |
 //!
@@ -60,7 +60,7 @@ mod golden;
 pub use baseline::IdfOverlap;
 pub use bleu::{Bleu, MAX_ORDER, bleu};
 pub use chrf::{CHAR_ORDER, Chrf, chrf};
-pub use confidence::{Confident, accuracy_of_surest, calibration_error};
+pub use confidence::{Confident, Coverage, accuracy_of_surest, calibration_error, coverage};
 pub use confusion::{ClassScore, Confusion};
 pub use edit::{Unit, edit_distance, edit_rate, exact_match, word_error_rate};
 pub use error::MetricError;

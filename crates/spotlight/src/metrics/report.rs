@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr;
 
-use super::Spread;
+use super::{Confident, Spread};
 
 /// How a number is printed in a table. JSON always has all its digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ enum Entry {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     entries: Vec<(String, Entry)>,
+    /// Every answer that was judged, as sure as the model is of it; empty where that is not known. Not printed: to be drawn.
+    pub answers: Vec<Confident>,
 }
 
 impl Report {

@@ -181,6 +181,7 @@ pub(super) fn report(report: &mut Report, before: &[Confident], after: Option<&[
             report.number(&format!("accuracy at {percent} percent answered"), accuracy, Style::Share);
         }
     }
+    report.answers = after.unwrap_or(before).to_vec();
 }
 
 #[cfg(test)]

@@ -73,6 +73,6 @@ pub(super) fn alone<M>(peers: &[M]) -> Result<()> {
 }
 
 /// An error for models that cannot answer together.
-pub(super) fn different(got: &str) -> Error {
+fn different(got: &str) -> Error {
     Error::Value { what: "an ensemble".into(), got: got.into(), expected: "models of one kind with the same units and labels".into() }
 }

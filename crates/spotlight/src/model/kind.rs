@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use super::Task;
 use super::ask::{AnswerOptions, Input, Replies};
 use super::describe::{Baseline, Fact, Outline, Scores, add_baselines};
-use super::ensemble::different;
 use super::grow::Named;
 use super::nearest::{Contexts, ROWS};
 use super::teach;
@@ -93,13 +92,7 @@ pub trait Model: Sized + Send + Sync + 'static {
     fn names(&self) -> Vec<Named>;
 
     /// Several models as one that answers with the mean of what they say. An error for models that do not go together.
-    fn join(members: Vec<Self>) -> Result<Self> {
-        let mut members = members.into_iter();
-        match (members.next(), members.next()) {
-            (Some(only), None) => Ok(only),
-            _ => Err(different(&format!("several models for {}, which cannot answer together", Self::TASK.name()))),
-        }
-    }
+    fn join(members: Vec<Self>) -> Result<Self>;
 
     /// Writes all but the weights, which are written by the training run.
     fn save_frame(&self, folder: &Path) -> Result<()>;

@@ -229,7 +229,7 @@ pub(super) fn lists(examples: &[Example], scores: &[f64]) -> Vec<Vec<metrics::Ca
 }
 
 /// Scores of all candidates of all questions, in their order.
-fn scores(net: &Net, params: &Params<f32>, examples: &[Example]) -> Result<Vec<f64>> {
+pub(super) fn scores(net: &Net, params: &Params<f32>, examples: &[Example]) -> Result<Vec<f64>> {
     match net {
         Net::Evidence(net) => Ok(examples.iter().flat_map(|e| &e.candidates).map(|c| net.score(params, &c.features)).collect()),
         Net::Pooled(net) => Ok(decide(net, params, examples)?.into_iter().map(|d| d.score as f64).collect()),

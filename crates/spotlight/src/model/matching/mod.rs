@@ -21,6 +21,7 @@ mod asking;
 mod borrow;
 pub mod config;
 pub mod evidence;
+mod joined;
 pub mod learn;
 pub mod net;
 mod overlap;
@@ -70,6 +71,8 @@ pub struct Matcher {
     pub net: Net,
     /// Its numbers.
     pub params: Params<f32>,
+    /// The other members, if it is an ensemble.
+    peers: Vec<Matcher>,
 }
 
 impl Matcher {
@@ -102,12 +105,12 @@ impl Matcher {
 
     fn with_vocabularies(config: Config, tokenizer: Tokenizer, overlap: IdfOverlap, mut params: Params<f32>) -> Result<Self> {
         let net = Net::Pooled(TowerNet::new(&mut params, &config, tokenizer.len())?);
-        Ok(Matcher { config, tokenizer: Some(tokenizer), overlap, net, params })
+        Ok(Matcher { config, tokenizer: Some(tokenizer), overlap, net, params, peers: Vec::new() })
     }
 
     fn of_evidence(config: Config, known: Known, overlap: IdfOverlap, mut params: Params<f32>) -> Self {
         let net = Net::Evidence(EvidenceNet::new(&mut params, known, config.model.place));
-        Matcher { config, tokenizer: None, overlap, net, params }
+        Matcher { config, tokenizer: None, overlap, net, params, peers: Vec::new() }
     }
 
     /// A new model that knows the units of this one and of new rows, and counts words as this one does. The form of evidence is solved anew by its run: what it keeps are its features.
@@ -159,8 +162,13 @@ impl Matcher {
     /// The rows of each question together, as numbers. A question with right answers only gets some that answer others, to be ranked against: in the form of evidence always, else
     /// if there is no wrong answer at all.
     pub fn examples(&self, rows: &[Question]) -> Vec<Example> {
+        self.examples_drawn(rows, self.config.seed)
+    }
+
+    /// The same, where the seed decides which answers are borrowed.
+    fn examples_drawn(&self, rows: &[Question], seed: u64) -> Vec<Example> {
         let plain = self.config.model.form == Form::Pooled && rows.iter().any(|r| !r.relevant);
-        let lists = if plain { borrow::as_they_are(rows) } else { borrow::lists(rows, self.config.seed) };
+        let lists = if plain { borrow::as_they_are(rows) } else { borrow::lists(rows, seed) };
         let example = |list: &borrow::List| {
             let first = &rows[list.rows[0]];
             let answers = list.rows.iter().map(|&row| (rows[row].answer.as_str(), rows[row].relevant, false));
@@ -197,8 +205,13 @@ impl Matcher {
         MatchLearner::new(&self.config, self.net.clone())
     }
 
-    /// Scores for pairs of question and answer, in the same order. Pairs of one question that stand together are read together.
+    /// Scores for pairs of question and answer, in the same order. Pairs of one question that stand together are read together. An ensemble gives the mean of what its members say.
     pub fn answer<Q: AsRef<str>, A: AsRef<str>>(&self, pairs: &[(Q, A)]) -> Result<Vec<Answer>> {
+        let peers = self.peers.iter().map(|peer| peer.answer(pairs)).collect::<Result<Vec<_>>>()?;
+        Ok(joined::mean(self.own_answer(pairs)?, peers))
+    }
+
+    fn own_answer<Q: AsRef<str>, A: AsRef<str>>(&self, pairs: &[(Q, A)]) -> Result<Vec<Answer>> {
         let together: Vec<&[(Q, A)]> = pairs.chunk_by(|a, b| a.0.as_ref() == b.0.as_ref()).collect();
         let (net, tokenizer) = match (&self.net, &self.tokenizer) {
             (Net::Pooled(net), Some(tokenizer)) => (net, tokenizer),

@@ -9,6 +9,7 @@ use crate::config::resolve;
 use crate::metrics::{Candidate, Report, Tallies, rank_tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, units, written};
+use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
 use crate::params::Params;
@@ -117,6 +118,10 @@ impl Model for Matcher {
         self.grown_with(config, rows)
     }
 
+    fn join(members: Vec<Self>) -> Result<Self> {
+        Matcher::joined(members)
+    }
+
     fn names(&self) -> Vec<Named> {
         match (&self.net, &self.tokenizer) {
             (Net::Evidence(net), _) => {
@@ -166,7 +171,7 @@ impl Model for Matcher {
     }
 
     fn measure(&self, rows: &[Question]) -> Result<Vec<Measure>> {
-        teach::measure(self, rows)
+        if self.peers.is_empty() { teach::measure(self, rows) } else { self.joint_measures(rows) }
     }
 
     fn outline(&self, train: &[Question], dev: &[Question]) -> Result<Outline> {
@@ -221,10 +226,12 @@ impl Model for Matcher {
     }
 
     fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {
+        alone(&self.peers)?;
         self.touched(&self.questions(input)?, touch, seen)
     }
 
     fn contexts(&self, rows: &[Question]) -> Result<Contexts> {
+        alone(&self.peers)?;
         self.seen_before(rows)
     }
 
@@ -234,6 +241,7 @@ impl Model for Matcher {
     }
 
     fn audit(&self, rows: &[Question], course: &Course, progress: &Progress) -> Result<audit::Report> {
+        alone(&self.peers)?;
         audit::pooled(self, rows, course, progress)
     }
 

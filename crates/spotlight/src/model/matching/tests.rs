@@ -330,3 +330,34 @@ fn towers_learn_from_few_questions() {
         assert!(found > shared(&model, &test) + 0.1, "{questions}: {found}");
     }
 }
+
+/// Of an ensemble the score is the mean; towers show the heads of all, evidence still adds up.
+#[test]
+fn several_matchers_score_as_one() {
+    let rows = colours();
+    let pairs: Vec<(&str, &str)> = rows.iter().map(|r| (r.question.as_str(), r.answer.as_str())).collect();
+    for config in [small(), Config::evidence()] {
+        let members = [1, 2].map(|seed| {
+            let mut model = Matcher::new(Config { seed, ..config.clone() }, &rows).unwrap();
+            // Weights of evidence begin at 0.
+            model.params.flat_mut().iter_mut().enumerate().for_each(|(i, w)| *w += 0.1 * ((i as f32 + 1.0) * seed as f32).sin());
+            model
+        });
+        let own = members.each_ref().map(|model| model.answer(&pairs).unwrap());
+        let together = Matcher::joined(members.to_vec()).unwrap();
+        for (at, answer) in together.answer(&pairs).unwrap().iter().enumerate() {
+            assert!((answer.score - (own[0][at].score + own[1][at].score) / 2.0).abs() < 1e-6);
+            let heads = if config.model.form == Form::Evidence { 1 } else { 2 };
+            assert_eq!(answer.question_attention.len(), heads);
+            if let Some(evidence) = &answer.evidence {
+                let parts = evidence.matches.iter().flatten().chain(&evidence.answer).sum::<f32>();
+                let sum = parts + evidence.length + evidence.place.unwrap_or(0.0);
+                assert!((sum - answer.score).abs() < 1e-4, "{sum} {}", answer.score);
+            }
+        }
+        let map = value(&crate::model::Model::measure(&together, &rows).unwrap(), "map");
+        assert!((0.0..=1.0).contains(&map));
+    }
+    let other = [small(), Config::evidence()].map(|config| Matcher::new(config, &rows).unwrap());
+    assert!(Matcher::joined(other.to_vec()).is_err());
+}
