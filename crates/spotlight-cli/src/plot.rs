@@ -108,7 +108,7 @@ fn confidence(model: &Path, file: &Path) -> Result<Curves> {
             model.display()
         );
     }
-    Ok(Curves { title: model.display().to_string(), axis: "percent answered, the surest first".into(), records, ..Curves::default() })
+    Ok(Curves { title: model.display().to_string(), axis: "percent answered".into(), records, ..Curves::default() })
 }
 
 /// What a measure is called in a drawing: as `train` and `eval` call it; what is lost is said of the part it is measured on.

@@ -18,7 +18,7 @@ const fn choice(key: &'static str, how: &'static str) -> Choice {
     Choice { key, how, with: ALWAYS }
 }
 
-const UNITS: &str = "by the words: characters for single words, numbers and names; words if they are symbols, or few that come again and again; else subwords";
+const UNITS: &str = "by the words: characters for single words, numbers and names, and their parts where hundreds of characters are composed of few, as Korean syllables are; words if they are symbols, or few that come again and again; else subwords";
 const VOCAB: &str = "one subword for every 25 words, from 500 to 8000";
 
 const SEQ2SEQ: &[Choice] = &[

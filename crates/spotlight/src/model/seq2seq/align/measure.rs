@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::ibm::{Ibm1, ROUNDS};
+use super::ibm::{Ibm1, symmetric};
 use super::{AlignmentReport, AlignmentScore, Link, Links};
 use crate::model::Model;
 use crate::model::seq2seq::{Answer, AnswerText, Transducer};
@@ -111,7 +111,8 @@ impl Transducer {
         let texts: Vec<(Vec<String>, Vec<String>)> = train.iter().chain(known.iter().copied()).map(split).collect();
         let texts: Vec<(Vec<&str>, Vec<&str>)> =
             texts.iter().map(|(s, t)| (s.iter().map(String::as_str).collect(), t.iter().map(String::as_str).collect())).collect();
-        let ibm = Ibm1::learn(&texts, ROUNDS, false);
+        let ibm = Ibm1::learn(&texts, None);
+        let made = symmetric(&texts);
         let own = &texts[train.len()..];
         let looked = |answer: &Answer, later: usize| match answer.hypotheses.first() {
             Some(best) => linked_words(&rows(best, later), &best.words, &answer.source_words),
@@ -123,13 +124,14 @@ impl Transducer {
             looked(&free[i], later).into_iter().filter_map(|(s, t)| Some((s, (*places.get(t)?)?))).collect()
         };
         type Way<'w> = (&'w str, Box<dyn Fn(usize) -> BTreeSet<Link> + 'w>);
-        let ways: [Way; 6] = [
+        let ways: [Way; 7] = [
             ("attention, forced", Box::new(|i| looked(&forced[i], 0))),
             ("attention, forced, a step later", Box::new(|i| looked(&forced[i], 1))),
             ("attention, free", Box::new(|i| freely(i, 0))),
             ("attention, free, a step later", Box::new(|i| freely(i, 1))),
             ("the diagonal", Box::new(|i| diagonal(own[i].0.len(), own[i].1.len()))),
             ("IBM model 1", Box::new(|i| ibm.links(&own[i].0, &own[i].1))),
+            ("IBM model 1, both ways with help", Box::new(|i| made[train.len() + i].sure.clone())),
         ];
         let score = |links: &dyn Fn(usize) -> BTreeSet<Link>| {
             let mut score = AlignmentScore::default();

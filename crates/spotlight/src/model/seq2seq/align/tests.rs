@@ -1,4 +1,4 @@
-use super::ibm::{ROUNDS, symmetric};
+use super::ibm::symmetric;
 use super::*;
 use crate::model::seq2seq::Transducer;
 use crate::model::seq2seq::tests::{config, pair};
@@ -37,7 +37,7 @@ fn scores_are_those_of_the_formulas() {
 fn model_one_finds_translations() {
     let text = [("the house", "casa la"), ("the book", "libro el"), ("a house", "casa una"), ("a book", "libro un"), ("the", "la")];
     let pairs: Vec<(Vec<&str>, Vec<&str>)> = text.iter().map(|(s, t)| (s.split(' ').collect(), t.split(' ').collect())).collect();
-    let model = ibm::Ibm1::learn(&pairs, ROUNDS, false);
+    let model = ibm::Ibm1::learn(&pairs, None);
     assert_eq!(model.links(&["the", "house"], &["casa", "la"]).into_iter().collect::<Vec<_>>(), [(0, 1), (1, 0)]);
     let turned: Vec<(Vec<&str>, Vec<&str>)> = pairs.iter().map(|(s, t)| (s.clone(), t.iter().rev().copied().collect())).collect();
     let symmetric = symmetric(&turned);
