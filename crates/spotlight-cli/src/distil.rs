@@ -7,6 +7,7 @@ use clap::Args;
 use spotlight::model::{self, Task, folder};
 use spotlight::text::Pair;
 use spotlight::text::read::Table;
+use spotlight::weights::write_whole;
 
 use crate::Common;
 use crate::output::{WrongUsage, grouped, note};
@@ -53,7 +54,7 @@ fn write(path: &Path, pairs: &[Pair]) -> Result<()> {
         Some(features) => format!("{}\t{}\t{features}\n", p.source, p.target),
         None => format!("{}\t{}\n", p.source, p.target),
     };
-    std::fs::write(path, pairs.iter().map(line).collect::<String>()).with_context(|| path.display().to_string())
+    Ok(write_whole(path, pairs.iter().map(line).collect::<String>().as_bytes())?)
 }
 
 impl Distil {
@@ -90,7 +91,8 @@ impl Distil {
             format!("data.dev={}", path(&files[1])),
             format!("distil.teacher={}", path(&teacher_path)),
         ];
-        changes.extend(["data.separator=tab", "data.columns=\"\"", "data.header=no", "model.copy=false"].map(String::from));
+        changes
+            .extend(["data.separator=tab", "data.columns=\"\"", "data.header=no", "data.made_up=0", "model.copy=false"].map(String::from));
         changes.extend(["train.from=\"\"", "train.mix=0.0", "alignment.links=\"\""].map(String::from));
         changes.extend(common.seed.map(|seed| format!("seed={seed}")));
         changes.extend(self.changes.iter().cloned());

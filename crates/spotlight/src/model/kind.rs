@@ -112,6 +112,11 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Examples as the network takes them.
     fn examples(&self, rows: &[Self::Row]) -> Result<Vec<<Self::Learner as Learner>::Example>>;
 
+    /// The same of those to learn from, with what is made up beside them.
+    fn lessons(&self, rows: &[Self::Row]) -> Result<Vec<<Self::Learner as Learner>::Example>> {
+        self.examples(rows)
+    }
+
     /// What makes an example the same as another, for the fingerprint of the data: a run is resumed only with the same ones.
     fn identity(&self, row: &Self::Row) -> Vec<Vec<u8>>;
 

@@ -96,7 +96,7 @@ impl<M: Model> Begun<M> {
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
         let rows: Vec<Vec<u8>> = train.iter().chain(&dev).flat_map(|row| model.identity(row)).collect();
-        let (train, dev) = (model.examples(&train)?, model.examples(&dev)?);
+        let (train, dev) = (model.lessons(&train)?, model.examples(&dev)?);
         check_metric(model.config().training(), &model.learner(), &dev)?;
         note(&data);
         note(&format!("{network}, {parameters} parameters; settings in {}", settings.display()));
@@ -256,7 +256,7 @@ fn warn_of_rare<M: Model>(train: &[M::Row], note: &mut dyn FnMut(&str)) {
 
 /// Learns from rows: what [`Model::fit`] does for a task.
 pub fn fit<M: Model>(model: &mut M, run: &Run, train: &[M::Row], dev: &[M::Row], watch: &mut dyn Watch) -> Result<Outcome> {
-    let (train, dev) = (model.examples(train)?, model.examples(dev)?);
+    let (train, dev) = (model.lessons(train)?, model.examples(dev)?);
     run.train(&model.learner(), model.params_mut(), &train, &dev, watch)
 }
 

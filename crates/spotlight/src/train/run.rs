@@ -304,9 +304,6 @@ impl Run<'_> {
             });
         }
         state.progress.step += 1;
-        if s.ema > 0.0 {
-            state.drift(params.flat(), s.ema);
-        }
         state.progress.batch += 1;
         state.progress.loss += loss * targets as f64;
         state.progress.targets += targets as u64;
@@ -324,9 +321,7 @@ impl Run<'_> {
     ) -> Result<Evaluation> {
         let s = self.settings;
         let own = params.flat().to_vec();
-        if let (true, Some(mean)) = (s.ema > 0.0, state.snapshots.first()) {
-            params.flat_mut().copy_from_slice(mean);
-        } else if s.average > 1 {
+        if s.average > 1 {
             state.snapshots.push(own.clone());
             if state.snapshots.len() > s.average {
                 state.snapshots.remove(0);

@@ -43,8 +43,6 @@ pub struct TrainSettings {
     pub every: u64,
     /// Evaluations whose weights are averaged into the model; 1 for no averaging.
     pub average: usize,
-    /// Share that a running mean of the weights keeps at each step; the mean is what is measured and kept. 0 for none.
-    pub ema: f64,
     /// What decides which model is best: a measure that the evaluation prints.
     pub metric: String,
     /// The folder of a model to go on from: its weights are kept, and new units and labels are added. Empty for a model that begins anew.
@@ -107,7 +105,6 @@ impl Default for TrainSettings {
             patience: 10,
             every: 1,
             average: 1,
-            ema: 0.0,
             metric: "loss".into(),
             from: String::new(),
             mix: 0.0,
@@ -131,10 +128,9 @@ impl TrainSettings {
         }
         need(self.rate > 0.0 && self.rate.is_finite(), "rate", format!("must be above 0, is {}", self.rate))?;
         need(self.clip >= 0.0, "clip", format!("must not be below 0, is {}", self.clip))?;
-        for (key, value) in [("smoothing", self.smoothing), ("momentum", self.momentum), ("ema", self.ema), ("beta2", self.beta2)] {
+        for (key, value) in [("smoothing", self.smoothing), ("momentum", self.momentum), ("beta2", self.beta2)] {
             need((0.0..1.0).contains(&value), key, format!("must be from 0 to below 1, is {value}"))?;
         }
-        need(self.ema == 0.0 || self.average == 1, "ema", "does not go with train.average".into())?;
         need(self.mix >= 0.0 && self.mix.is_finite(), "mix", format!("must not be below 0, is {}", self.mix))?;
         need(self.mix == 0.0 || !self.from.is_empty(), "mix", "goes with train.from".into())?;
         need(self.decay >= 0.0, "decay", format!("must not be below 0, is {}", self.decay))?;

@@ -13,21 +13,11 @@ pub(super) struct State {
     pub progress: Progress,
     /// What the optimiser remembers.
     pub optimiser: Optimiser<f32>,
-    /// Weights of earlier evaluations, to be averaged; or the running mean of all steps.
+    /// Weights of earlier evaluations, to be averaged.
     pub snapshots: Vec<Vec<f32>>,
 }
 
 impl State {
-    /// Moves the running mean towards the weights of a step. At first it follows faster, so that it forgets where the weights began.
-    pub fn drift(&mut self, weights: &[f32], kept: f64) {
-        let steps = self.progress.step as f64;
-        let kept = kept.min((1.0 + steps) / (10.0 + steps)) as f32;
-        match self.snapshots.first_mut() {
-            Some(mean) => mean.iter_mut().zip(weights).for_each(|(mean, w)| *mean = kept * *mean + (1.0 - kept) * w),
-            None => self.snapshots.push(weights.to_vec()),
-        }
-    }
-
     /// Writes a checkpoint.
     pub fn save(&self, path: &Path, params: &Params<f32>) -> Result<()> {
         if let Some(folder) = path.parent() {

@@ -24,6 +24,7 @@ const VOCAB: &str = "one subword for every 25 words, from 500 to 8000";
 const SEQ2SEQ: &[Choice] = &[
     choice("data.features", "whether the first line has a third column"),
     choice("data.alternatives", "false if more than one row in 20 repeats another, as in running text"),
+    choice("data.made_up", "1,000 below 500 pairs of spelt texts, if most of them share three letters in a row"),
     choice("source.units", UNITS),
     choice("source.vocab_size", VOCAB),
     choice("target.units", UNITS),
@@ -31,7 +32,7 @@ const SEQ2SEQ: &[Choice] = &[
     choice("model.embedding", "96 below 10,000 pairs of spelt texts, else 128; 64 below 2,000 pairs of sentences, else 192"),
     choice("model.hidden", "160 below 10,000 pairs of spelt texts, else 256; 128 below 2,000 pairs of sentences, else 256"),
     choice("model.dropout", "0.3; 0.2 from 10,000 pairs of spelt texts on"),
-    choice("train.epochs", "300,000 over the number of pairs, from 12 to 100"),
+    choice("train.epochs", "300,000 over the number of pairs, from 12 to 100; at most 40 with pairs that are made up"),
     choice("train.batch", "so that all epochs are about 8,000 steps, from 300 to 2,000"),
     choice("train.smoothing", "0.1"),
     choice("train.average", "3"),

@@ -76,6 +76,7 @@ fn what_is_chosen_is_listed() {
     let sentence = |i: usize| format!("word{i} and other{i} with some{} thing{}", i * 7, i * 3);
     let sets = [
         (0..50).map(|i| pair(format!("w{i}"), format!("x{i}"), true)).collect(),
+        (0..50).map(|i| pair(format!("walking{i}"), format!("walked{i}"), true)).collect(),
         (0..11_000).map(|i| pair(format!("w{i}"), format!("x{i}"), false)).collect(),
         (0..2_500).map(|i| pair(sentence(i % 2000), sentence(i % 2000), false)).collect(),
     ];

@@ -78,6 +78,8 @@ pub struct Data {
     pub features: bool,
     /// Whether rows with the same source give it several right answers, as a dictionary does. If not, every row is measured on its own, as in running text.
     pub alternatives: bool,
+    /// So many pairs are made up from those of the file and learnt beside them: the letters that source and target share are replaced by others, on both sides alike. For few pairs of spelt texts.
+    pub made_up: usize,
     /// How the files are laid out.
     #[serde(flatten)]
     pub format: TableFormat,
@@ -118,8 +120,6 @@ pub struct Model {
     pub output: Output,
     /// Share of the target's units that the model replaces by its own guess while learning.
     pub scheduled_sampling: f64,
-    /// Weight of R-Drop: every example is read and written twice with other units dropped, and both answers are to agree. 0 for one pass; a step takes twice as long.
-    pub r_drop: f64,
     /// Whether units of the source can be copied where the attention looks, known to the target's vocabulary or not.
     pub copy: bool,
     /// `off`; or hard monotonic attention trained exactly: `zeroth`, where a step goes on depends on the state, or `first`, on the length of the move, too. For one head; the score is
@@ -226,7 +226,14 @@ impl Default for Config {
         Config {
             task: Task::Seq2seq,
             seed: 1,
-            data: Data { train: String::new(), dev: String::new(), features: false, alternatives: true, format: TableFormat::default() },
+            data: Data {
+                train: String::new(),
+                dev: String::new(),
+                features: false,
+                alternatives: true,
+                made_up: 0,
+                format: TableFormat::default(),
+            },
             source: UnitSection::default(),
             target: UnitSection::default(),
             model: Model {
@@ -246,7 +253,6 @@ impl Default for Config {
                 tied: false,
                 output: Output::Softmax,
                 scheduled_sampling: 0.0,
-                r_drop: 0.0,
                 copy: false,
                 hard: Hard::Off,
             },
@@ -300,10 +306,8 @@ impl Config {
         } else {
             self.transformer.check_unused("a Transformer: set model.architecture")?;
         }
-        need(m.r_drop >= 0.0 && m.r_drop.is_finite(), "model.r_drop", format!("must not be below 0, is {}", m.r_drop))?;
-        need(m.r_drop == 0.0 || m.dropout > 0.0, "model.r_drop", "needs dropout: without it both passes are the same")?;
-        let plain = !m.copy && m.r_drop == 0.0 && m.hard == Hard::Off && self.distil.teacher.is_empty();
-        need(m.output == Output::Softmax || plain, "model.output", "entmax does not go with copy, r_drop, hard or a teacher")?;
+        let plain = !m.copy && m.hard == Hard::Off && self.distil.teacher.is_empty();
+        need(m.output == Output::Softmax || plain, "model.output", "entmax does not go with copy, hard or a teacher")?;
         need(!m.copy || m.scheduled_sampling == 0.0, "model.copy", "does not go with scheduled_sampling: its guesses do not copy")?;
         if m.hard != Hard::Off {
             self.check_hard()?;
@@ -353,7 +357,6 @@ impl Config {
                 "no coverage, input_feeding or copy: what it looked at is not known",
             ),
             (m.scheduled_sampling == 0.0 && !self.learns_links(), "no scheduled_sampling or alignment.links"),
-            (m.r_drop == 0.0, "no r_drop: what is written depends on where"),
             (self.distil.teacher.is_empty(), "no distil.teacher"),
         ];
         goes.iter().try_for_each(|(goes, with)| need(*goes, "model.hard", format!("goes with {with}")))
@@ -407,7 +410,9 @@ impl Config {
             UnitKind::Bpe | UnitKind::Unigram => text.split_whitespace().count() * 3 / 2,
         };
         let positions: usize = pairs.iter().map(|p| length(self.source.units, &p.source) + length(self.target.units, &p.target)).sum();
-        let pairs = pairs.len();
+        // Made-up pairs are as long as those they are made from.
+        let all = pairs.len() + self.data.made_up;
+        let (positions, pairs) = (positions * all / pairs.len().max(1), all);
         let sentences = !self.target.units.spells() && !self.source.units.spells();
         let m = &mut self.model;
         (m.embedding, m.hidden, m.dropout) = match (sentences, pairs) {
@@ -421,7 +426,8 @@ impl Config {
             return;
         }
         // Small sets need many passes, large ones few.
-        self.train.epochs = (300_000 / pairs.max(1)).clamp(12, 100) as u64;
+        let most = if self.data.made_up > 0 { 40 } else { 100 };
+        self.train.epochs = (300_000 / pairs.max(1)).clamp(12, most) as u64;
         // What a model learns depends on the number of steps more than on the size of a batch.
         const STEPS: usize = 8000;
         self.train.batch = (positions * self.train.epochs as usize / STEPS).clamp(300, 2000);

@@ -104,7 +104,7 @@ pub(super) fn with_teacher<R>(folder: &str, use_it: impl FnOnce(&Transducer) -> 
 
 impl Transducer {
     /// What the model says of the targets of these pairs, by their lines.
-    pub(super) fn lessons(&self, pairs: &[Pair]) -> Result<Arc<Lessons>> {
+    pub(super) fn taught(&self, pairs: &[Pair]) -> Result<Arc<Lessons>> {
         let examples: Vec<_> = pairs.iter().map(|pair| self.vocabularies.example(pair, true)).collect();
         let numbers: Vec<(&[u32], &[u32])> = examples.iter().map(|e| (e.source.as_slice(), e.target.as_slice())).collect();
         let said = said(self.all_writers(false, false).as_ref(), self.vocabularies.target.len(), &numbers)?;
@@ -144,7 +144,7 @@ mod tests {
     fn a_teacher_says_what_forcing_says() {
         let teacher = reverser(&[]);
         let pairs = [pair("abc", "cba", 7), pair("d", "cdc", 9)];
-        let lessons = teacher.lessons(&pairs).unwrap();
+        let lessons = teacher.taught(&pairs).unwrap();
         for pair in &pairs {
             let example = teacher.vocabularies.example(pair, true);
             let forced = force(&teacher.writer(), &[(&example.source, &example.target[..example.target.len() - 1])]).unwrap();
@@ -169,7 +169,7 @@ mod tests {
             let mut model = Transducer::new(config(&[weight, "train.smoothing=0.1"]), &all).unwrap();
             assert_eq!(model.vocabularies.sizes(), teacher.vocabularies.sizes());
             model.vocabularies = teacher.vocabularies.clone();
-            model.lessons = Some(teacher.lessons(&pairs).unwrap());
+            model.lessons = Some(teacher.taught(&pairs).unwrap());
             let examples = model.examples(&pairs);
             assert!(examples.iter().all(|e| e.said.len() == e.target.len()));
             check_gradient(&model.params, &model.learner(), &examples);
@@ -186,7 +186,7 @@ mod tests {
         let mut pupil = Transducer::new(config(&[&learning[..], &["distil.weight=1.0"]].concat()), &pairs).unwrap();
         assert!(pupil.vocabularies.target.len() == teacher.vocabularies.target.len());
         pupil.vocabularies = teacher.vocabularies.clone();
-        pupil.lessons = Some(teacher.lessons(&pairs).unwrap());
+        pupil.lessons = Some(teacher.taught(&pairs).unwrap());
         let examples = pupil.examples(&pairs);
         fit(&pupil.learner(), &mut pupil.params, &pupil.config.train, &examples);
         // After nothing: the first unit is the last of the source.

@@ -13,7 +13,7 @@ use super::data::Example;
 use super::net::{Batch, Net};
 use super::write::NetWriter;
 use super::{align, distil};
-use crate::decoder::{Coverage, DecoderOutput};
+use crate::decoder::Coverage;
 use crate::metrics::{self, Segments, Unit};
 use crate::model::Calibration;
 use crate::params::Params;
@@ -35,7 +35,6 @@ pub struct Seq2SeqLearner {
     smoothing: f64,
     coverage: f64,
     sampling: f64,
-    r_drop: f64,
     /// Weight of the links, and how many steps after a unit its links are learnt.
     links: (f64, usize),
     /// Share of the loss that is what a teacher says.
@@ -53,7 +52,6 @@ impl Seq2SeqLearner {
             smoothing: config.train.smoothing,
             coverage: if penalty { config.model.coverage_weight } else { 0.0 },
             sampling: config.model.scheduled_sampling,
-            r_drop: config.model.r_drop,
             taught: config.distil.weight,
             links: (config.alignment.weight, usize::from(config.alignment.after)),
             // Greedy while learning: it is measured after every epoch.
@@ -94,27 +92,7 @@ impl Seq2SeqLearner {
         Ok(found.iter().zip(examples).map(text).collect())
     }
 
-    /// R-Drop: the mean loss of two passes that drop different units, and how far they are from agreeing. Liang and others, 2021, equation 4, whose alpha is twice our weight.
-    ///
-    /// ```text
-    /// L = ½ (L_1 + L_2) + w ½ (KL(p_1 || p_2) + KL(p_2 || p_1))
-    /// ```
-    fn loss_of_two<T: Float>(&self, tape: &Tape<T>, examples: &[&Example], scale: f64) -> Result<Var> {
-        let mut batch = Batch::new(&[examples, examples].concat());
-        if self.sampling > 0.0 {
-            self.sample_inputs(tape, &mut batch)?;
-        }
-        let (loss, decoded) = self.batch_loss(tape, &batch, self.smoothing, 0.5 * scale)?;
-        let log_probs = tape.row_log_softmax(tape.off_axis(self.net.logits(tape, decoded.readout)?));
-        let rows = batch.targets.len() / 2;
-        let [one, two] = [0..rows, rows..2 * rows].map(|own| tape.gather(log_probs, &own.collect::<Vec<_>>()));
-        let (one, two) = (one?, two?);
-        // KL one way and the other together.
-        let apart = tape.mul(tape.sub(tape.exp(one), tape.exp(two))?, tape.sub(one, two)?)?;
-        tape.add(loss, tape.scale(tape.sum_all(apart)?, 0.5 * self.r_drop * scale))
-    }
-
-    fn batch_loss<T: Float>(&self, tape: &Tape<T>, batch: &Batch, smoothing: f64, scale: f64) -> Result<(Var, DecoderOutput)> {
+    fn batch_loss<T: Float>(&self, tape: &Tape<T>, batch: &Batch, smoothing: f64, scale: f64) -> Result<Var> {
         // Links are learnt, not measured.
         let links: &[(usize, usize)] = if tape.is_training() { &batch.links } else { &[] };
         let (mut loss, decoded) = self.net.loss(tape, batch, !links.is_empty(), smoothing, scale)?;
@@ -130,12 +108,9 @@ impl Seq2SeqLearner {
             loss = tape.add(tape.scale(loss, 1.0 - self.taught), taught)?;
         }
         match decoded.coverage_penalty {
-            Some(penalty) if tape.is_training() && self.coverage > 0.0 => {
-                loss = tape.add(loss, tape.scale(penalty, self.coverage * scale))?;
-            }
-            _ => {}
+            Some(penalty) if tape.is_training() && self.coverage > 0.0 => tape.add(loss, tape.scale(penalty, self.coverage * scale)),
+            _ => Ok(loss),
         }
-        Ok((loss, decoded))
     }
 }
 
@@ -155,14 +130,11 @@ impl Learner for Seq2SeqLearner {
     }
 
     fn loss<T: Float>(&self, tape: &Tape<T>, examples: &[&Example], scale: f64) -> Result<Var> {
-        if self.r_drop > 0.0 && tape.is_training() {
-            return self.loss_of_two(tape, examples, scale);
-        }
         let mut batch = Batch::new(examples);
         if self.sampling > 0.0 && tape.is_training() {
             self.sample_inputs(tape, &mut batch)?;
         }
-        Ok(self.batch_loss(tape, &batch, self.smoothing, scale)?.0)
+        self.batch_loss(tape, &batch, self.smoothing, scale)
     }
 
     fn measures(&self, _: &[Example]) -> Option<Vec<&'static str>> {
@@ -179,7 +151,7 @@ impl Learner for Seq2SeqLearner {
             .map(|members| {
                 let tape = Tape::new(params);
                 let batch = Batch::new(&members.iter().map(|&i| &examples[i]).collect::<Vec<_>>());
-                Ok(tape.item(self.batch_loss(&tape, &batch, 0.0, 1.0)?.0))
+                Ok(tape.item(self.batch_loss(&tape, &batch, 0.0, 1.0)?))
             })
             .collect::<Result<Vec<f64>>>()?;
         let targets: usize = examples.iter().map(|e| e.target.len()).sum();

@@ -21,6 +21,7 @@ pub mod hard;
 mod inside;
 pub mod learn;
 mod limits;
+pub mod made_up;
 mod nearest;
 pub mod net;
 #[cfg(test)]
@@ -106,7 +107,7 @@ impl Transducer {
         let links = links_of(&config, pairs)?;
         let lessons = match config.distil.teacher.as_str() {
             "" => None,
-            folder => Some(distil::with_teacher(folder, |teacher| teacher.lessons(pairs))?),
+            folder => Some(distil::with_teacher(folder, |teacher| teacher.taught(pairs))?),
         };
         Ok(Transducer { links, lessons, ..Self::with_vocabularies(config, vocabularies, params)? })
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::config::Architecture;
 use super::hard::Hard;
 use super::learn::right;
+use super::made_up::{have_stems, with_made_up};
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
@@ -140,6 +141,11 @@ impl Transducer {
     }
 }
 
+/// Pairs that are too few to learn from them that letters are copied.
+const FEW: usize = 500;
+/// Pairs that are made up beside them.
+const MADE_UP: usize = 1000;
+
 /// The network in a few words.
 fn network(config: &Config) -> String {
     let m = &config.model;
@@ -194,7 +200,8 @@ impl Model for Transducer {
     }
 
     fn choose(rows: &[Pair], changes: &[String]) -> Result<Chosen<Config>> {
-        let mut config = Self::defaults(&resolve(&Config::default(), "", changes)?);
+        let asked = resolve(&Config::default(), "", changes)?;
+        let mut config = Self::defaults(&asked);
         let [source, target] = [guess_units(rows.iter().map(|p| &p.source)), guess_units(rows.iter().map(|p| &p.target))];
         let mut notes = vec![format!("source units: {}", source.reason), format!("target units: {}", target.reason)];
         config.source = source.settings.into();
@@ -205,6 +212,15 @@ impl Model for Transducer {
         config.data.alternatives = (rows.len() - different) * 20 <= rows.len();
         if !config.data.alternatives {
             notes.push("pairs repeat themselves, as in running text: every row is measured on its own".into());
+        }
+        let spelt = config.source.units.spells() && config.target.units.spells();
+        if changes.iter().any(|change| change.trim_start().starts_with("data.made_up")) {
+            config.data.made_up = asked.data.made_up;
+        } else if spelt && rows.len() < FEW && have_stems(rows) {
+            config.data.made_up = MADE_UP;
+            notes.push(format!(
+                "{MADE_UP} pairs are made up beside these few: letters that source and target share are replaced (data.made_up)"
+            ));
         }
         config.choose_sizes(rows);
         let (m, t) = (&config.model, &config.train);
@@ -272,6 +288,10 @@ impl Model for Transducer {
         let examples = self.examples(rows);
         self.check_lengths(&examples)?;
         Ok(examples)
+    }
+
+    fn lessons(&self, rows: &[Pair]) -> Result<Vec<Example>> {
+        Ok(self.examples(&with_made_up(rows, self.config.data.made_up, self.config.seed)))
     }
 
     fn identity(&self, row: &Pair) -> Vec<Vec<u8>> {
