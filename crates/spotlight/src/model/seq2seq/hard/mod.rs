@@ -1,7 +1,7 @@
 //! Hard monotonic attention that is trained exactly: every unit is written at one position of the source, positions never go back, and the loss sums over all ways to walk.
 //! Wu and Cotterell, 2019.
 //!
-//! The state of the decoder depends on what was written and not on where, so that the sum is exact ([`paths`]). At state `h_i` and position `m_j`:
+//! The state of the decoder depends on what was written and not on where, so that the sum is exact (`paths.rs`). At state `h_i` and position `m_j`:
 //!
 //! ```text
 //! s_ij    = h_i · W m_j                              where to go
