@@ -99,6 +99,11 @@ impl Distil {
         // Its own settings; of an ensemble those of its first member.
         let first = folder::members(&self.teacher).into_iter().next().unwrap_or_else(|| self.teacher.clone());
         let recipe = folder::read_config(&first)?;
-        Train::of(&self.out, self.force, self.quiet).learn(Task::Seq2seq, Some(&recipe), &changes, &self.out)
+        let learnt = Train::of(&self.out, self.force, self.quiet).learn(Task::Seq2seq, Some(&recipe), &changes, &self.out);
+        if learnt.is_err() && !self.out.exists() {
+            // Refused before anything was learnt: nobody will go on with these.
+            files.iter().try_for_each(std::fs::remove_file)?;
+        }
+        learnt
     }
 }

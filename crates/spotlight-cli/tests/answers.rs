@@ -294,4 +294,7 @@ fn one_model_learns_what_an_ensemble_says() {
     assert!(evaluated.status.success() && out(&evaluated).contains("accuracy"), "{}", err(&evaluated));
     let refused = run(&place, &["distil", "two", "-o", "one"]);
     assert!(!refused.status.success(), "a model is there already");
+    let refused = run(&place, &["distil", "two", "-o", "none", "--set", "model.hidden=0"]);
+    assert!(!refused.status.success(), "{}", err(&refused));
+    assert!(["none", "none.train.tsv", "none.dev.tsv"].iter().all(|file| !place.path(file).exists()), "nothing is left of it");
 }

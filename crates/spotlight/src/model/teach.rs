@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::describe::{Outline, grouped};
 use super::grow::carry;
 use super::kind::{Model, Settings, resolved};
+use super::reference::is_chosen;
 use crate::config::ConfigError;
 use crate::folder::{self, Log, ModelFolder};
 use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
@@ -147,12 +148,6 @@ pub(super) struct Prepared<M: Model> {
     pub dev: Vec<M::Row>,
 }
 
-/// Whether a change is one of those settings that would else be chosen, not a file, a seed or where to go on from.
-fn is_choice(change: &str) -> bool {
-    ["text.", "source.", "target.", "model.", "attention.", "transformer.", "train."].iter().any(|section| change.starts_with(section))
-        && !["train.from=", "train.mix="].iter().any(|own| change.starts_with(own))
-}
-
 /// Reads the data, settles all settings, and makes the model. Nothing is written.
 pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: &mut dyn FnMut(&str)) -> Result<Prepared<M>> {
     // First what is given, to know the data; then what follows from the data, under it.
@@ -163,7 +158,8 @@ pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: 
         None => {
             let chosen = M::choose(&train, changes)?;
             chosen.notes.iter().for_each(|line| note(line));
-            let told: Vec<&str> = changes.iter().map(String::as_str).filter(|change| is_choice(change)).collect();
+            let key = |change: &str| change.split('=').next().unwrap_or_default().trim().to_string();
+            let told: Vec<&str> = changes.iter().map(String::as_str).filter(|change| is_chosen(M::TASK, &key(change))).collect();
             if !told.is_empty() {
                 note(&format!("but as told: {}", told.join(", ")));
             }

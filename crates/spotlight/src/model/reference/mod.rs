@@ -57,6 +57,11 @@ fn table<C: serde::Serialize>(config: &C) -> Table {
     Table::try_from(config).unwrap_or_default()
 }
 
+/// Whether a setting is one of those that are chosen from the data where nobody gives them.
+pub(super) fn is_chosen(task: super::Task, key: &str) -> bool {
+    chosen::of(task, key).is_some()
+}
+
 /// All keys that are not sections, with their values.
 fn leaves(table: &Table) -> Vec<(String, &Value)> {
     keys(table, "")

@@ -22,7 +22,7 @@ pub fn with_made_up(pairs: &[Pair], count: usize, seed: u64) -> Vec<Pair> {
     let stems: Vec<(&Pair, Range<usize>, Range<usize>)> =
         pairs.iter().filter_map(|pair| stem(&pair.source, &pair.target).map(|(s, t)| (pair, s, t))).collect();
     let letters: Vec<char> =
-        pairs.iter().flat_map(|p| p.source.chars()).filter(|c| c.is_lowercase()).collect::<BTreeSet<_>>().into_iter().collect();
+        pairs.iter().flat_map(|p| p.source.chars()).filter(|&c| is_letter(c)).collect::<BTreeSet<_>>().into_iter().collect();
     let mut all = pairs.to_vec();
     if stems.is_empty() || letters.is_empty() {
         return all;
@@ -46,9 +46,9 @@ pub fn have_stems(pairs: &[Pair]) -> bool {
     2 * pairs.iter().filter(|pair| stem(&pair.source, &pair.target).is_some()).count() >= pairs.len()
 }
 
-/// Capital letters and scripts without them are kept: what can be replaced is one that others stand in for.
+/// Capital letters stay what they are.
 fn is_letter(c: char) -> bool {
-    c.is_lowercase()
+    c.is_alphabetic() && !c.is_uppercase()
 }
 
 /// Where the longest run of characters that two texts share stands in each, in bytes; the first of equally long ones.
@@ -86,6 +86,7 @@ mod tests {
         assert_eq!(stem("prüfen", "prüft"), Some((0..5, 0..5)), "in bytes");
         assert_eq!(stem("gut", "besser"), None);
         assert_eq!(stem("may 5, 2024", "2024-05-05"), None, "digits are not made up");
+        assert_eq!(stem("წერა", "წერს"), Some((0..9, 0..9)), "a script without capitals");
         assert_eq!((stem("", "abc"), stem("abc", "")), (None, None));
     }
 
