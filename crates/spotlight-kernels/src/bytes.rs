@@ -18,6 +18,8 @@ use crate::gemm::View;
 pub const WEIGHT: i32 = 63;
 /// The largest number of the left side.
 pub const INPUT: i32 = 127;
+/// 1.5 times 2^23: a float of this size counts in ones, and its last byte is 0.
+const SHIFTED: f32 = 12_582_912.0;
 /// Outputs side by side in a panel.
 const LANES: usize = 16;
 /// Numbers of the common dimension side by side.
@@ -109,8 +111,8 @@ fn to_bytes<T: Float>(row: &[T], to: &mut [u8]) -> f32 {
     let largest = most.into_iter().fold(0.0f32, f32::max);
     let inverse = if largest > 0.0 { INPUT as f32 / largest } else { 0.0 };
     for (to, &x) in to.iter_mut().zip(row) {
-        // Rounded by cutting off what is above a whole number.
-        *to = (number(x) * inverse + 128.5) as i32 as u8;
+        // So large a number has its whole part in its last bits: rounded without the questions that a cast asks.
+        *to = (number(x) * inverse + (SHIFTED + 128.0)).to_bits() as u8;
     }
     largest / INPUT as f32 + broken.into_iter().sum::<f32>()
 }
@@ -138,8 +140,10 @@ fn tile_wide<const M: usize>(a: &[u8], stride: usize, panel: &[i8]) -> [[i32; LA
     use std::arch::x86_64::*;
     let ones = _mm256_set1_epi16(1);
     let mut sums = [[_mm256_setzero_si256(); 2]; M];
-    let rows: [&[[u8; GROUP]]; M] = std::array::from_fn(|i| a[i * stride..][..stride].as_chunks::<GROUP>().0);
-    for (g, group) in panel.as_chunks::<{ LANES * GROUP }>().0.iter().enumerate() {
+    let groups = panel.as_chunks::<{ LANES * GROUP }>().0;
+    // As many groups as the panel has, so that it is not asked at each step whether there is one.
+    let rows: [&[[u8; GROUP]]; M] = std::array::from_fn(|i| &a[i * stride..][..stride].as_chunks::<GROUP>().0[..groups.len()]);
+    for (g, group) in groups.iter().enumerate() {
         // SAFETY: both loads lie within the 64 bytes of the group, and need no alignment.
         let [left, right] = unsafe {
             let at = group.as_ptr().cast::<__m256i>();

@@ -14,7 +14,7 @@ fn plain(a: &[f32], w: &[f32], k: usize, n: usize) -> Vec<f32> {
     let mut c = Vec::new();
     for a in a.chunks_exact(k) {
         let (a, t) = whole(a, INPUT);
-        let a: Vec<i64> = a.iter().map(|x| (x + 128.5) as i64 - 128).collect();
+        let a: Vec<i64> = a.iter().map(|x| x.round_ties_even() as i64).collect();
         for w in w.chunks_exact(k).take(n) {
             let (w, s) = whole(w, WEIGHT);
             let sum: i64 = a.iter().zip(&w).map(|(a, w)| a * w.round() as i64).sum();
