@@ -7,15 +7,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Result, anyhow};
+use spotlight::folder::{self, Record, Seeds, State};
 use spotlight::metrics::{Report, Spread, Style};
 use spotlight::model::describe::measure_name;
-use spotlight::model::teach::{Course, Order, Trained};
-use spotlight::model::{Task, folder};
-use spotlight::train::run::CHECKPOINT_EVERY;
+use spotlight::model::teach::{Course, Order};
 use spotlight::train::{End, Evaluation, Tick, Watch};
 
 use crate::output::print;
 use crate::progress::{STOP, Stopped, catch_signals};
+use crate::train::checkpoint_every;
 
 /// One line for each evaluation.
 struct Lines<'a> {
@@ -35,60 +35,88 @@ impl Watch for Lines<'_> {
     }
 }
 
-/// Trains `count` models with the seeds from `first` on, keeps them as the members of an ensemble, and prints the mean of what they reach.
-pub fn train(task: Task, order: &Order, first: u64, count: usize, tell: &(dyn Fn(&str) + Sync)) -> Result<()> {
-    let claim = folder::claim(order.folder, order.force)?;
+/// Begins with several seeds in a folder, as members of an ensemble.
+pub fn begin(seeds: &Seeds, out: &Path, force: bool, tell: &(dyn Fn(&str) + Sync)) -> Result<()> {
+    let claim = folder::claim(out, force)?;
+    if force && folder::state(out)? != State::Empty {
+        // What is there goes only for something that can be learnt.
+        seeds.task.show(seeds.recipe.as_deref(), &seeds.changes, &mut |_| {})?;
+    }
     claim.clear()?;
+    seeds.write(out)?;
+    learn(seeds, out, tell)
+}
+
+/// Goes on with those that were interrupted or have not begun.
+pub fn go_on(seeds: &Seeds, out: &Path, tell: &(dyn Fn(&str) + Sync)) -> Result<()> {
+    // Held while the members learn, each in a folder of its own; with what is in it.
+    let _claim = folder::claim(out, true)?;
+    learn(seeds, out, tell)
+}
+
+/// Lets all members learn, prints the mean of what they reach, and takes away what they were asked for.
+fn learn(seeds: &Seeds, out: &Path, tell: &(dyn Fn(&str) + Sync)) -> Result<()> {
     catch_signals();
     let next = AtomicUsize::new(0);
-    let runs: Mutex<Vec<(usize, Result<Trained>)>> = Mutex::new(Vec::new());
-    let threads = rayon::current_num_threads().min(count);
+    let ends: Mutex<Vec<Result<End>>> = Mutex::new(Vec::new());
+    let member = |number: usize| out.join(folder::member_name(number + 1));
     std::thread::scope(|scope| {
-        for _ in 0..threads {
+        for _ in 0..rayon::current_num_threads().min(seeds.count) {
             scope.spawn(|| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count || STOP.load(Ordering::Relaxed) {
+                    if number >= seeds.count || STOP.load(Ordering::Relaxed) {
                         break;
                     }
-                    let member = order.folder.join(folder::member_name(number + 1));
-                    let work = || one(task, order, &member, first + number as u64, number == 0, tell);
-                    let done = pool.as_ref().map_or_else(|_| work(), |pool| pool.install(work));
-                    if let Ok(mut runs) = runs.lock() {
-                        runs.push((number, done));
+                    let work = || one(seeds, number, &member(number), tell);
+                    let end = pool.as_ref().map_or_else(|_| work(), |pool| pool.install(work));
+                    if let Ok(mut ends) = ends.lock() {
+                        ends.push(end);
                     }
                 }
             });
         }
     });
-    let mut runs = runs.into_inner().unwrap_or_default();
-    runs.sort_by_key(|(number, _)| *number);
-    let trained: Vec<Trained> = runs.into_iter().map(|(_, run)| run).collect::<Result<_>>()?;
-    if trained.len() < count || trained.iter().any(|t| t.outcome.end == End::Stopped) {
-        eprintln!("stopped; go on with: spotlight train --resume --out {}/member-N", order.folder.display());
+    let ends = ends.into_inner().unwrap_or_default().into_iter().collect::<Result<Vec<End>>>();
+    if ends.is_err() && (0..seeds.count).all(|number| !member(number).exists()) {
+        Seeds::done(out)?;
+    }
+    let ends = ends?;
+    if ends.len() < seeds.count || ends.contains(&End::Stopped) {
+        eprintln!("stopped; go on with: spotlight train --resume --out {}", out.display());
         return Err(Stopped::by_signal().into());
     }
     let mut report = Report::new();
-    report.text("model", order.folder.display().to_string());
-    report.count("seeds", count);
-    for (i, measure) in trained[0].measures.iter().enumerate() {
-        let values: Vec<f64> = trained.iter().filter_map(|t| t.measures.get(i)).map(|m| m.value).collect();
+    report.text("model", out.display().to_string());
+    report.count("seeds", seeds.count);
+    let records: Vec<Record> = (0..seeds.count).filter_map(|number| Record::read(&member(number))).collect();
+    for name in records.first().map(|first| first.measures.keys()).into_iter().flatten() {
+        let values: Vec<f64> = records.iter().filter_map(|record| record.measures.get(name)?.as_f64()).collect();
         let spread = Spread::of(&values).ok_or_else(|| anyhow!("nothing was measured"))?;
-        report.spread(&format!("dev {}", measure_name(measure.name)), spread, Style::Share);
+        report.spread(&format!("dev {}", measure_name(name)), spread, Style::Share);
     }
+    seeds.task.calibrate(out)?;
+    Seeds::done(out)?;
     print(&report.to_string())
 }
 
-/// Trains one of them; the first says what was found and chosen.
-fn one(task: Task, order: &Order, member: &Path, seed: u64, says: bool, tell: &(dyn Fn(&str) + Sync)) -> Result<Trained> {
-    let changes: Vec<String> = order.changes.iter().filter(|c| !c.starts_with("seed=")).cloned().chain([format!("seed={seed}")]).collect();
-    let order = Order { changes: &changes, folder: member, ..*order };
-    let mut training = task.begin(&order, &mut |line| {
-        if says {
+/// Lets one of them learn, or go on, or does nothing if it has learnt; the first says what was found and chosen.
+fn one(seeds: &Seeds, number: usize, member: &Path, tell: &(dyn Fn(&str) + Sync)) -> Result<End> {
+    let seed = seeds.first + number as u64;
+    let other = seeds.changes.iter().filter(|change| !change.starts_with("seed=")).cloned();
+    let (resume, recipe, changes) = match folder::state(member)? {
+        State::Finished => return Ok(End::Finished),
+        State::Interrupted => (true, Some(folder::read_config(member)?), Vec::new()),
+        State::Empty | State::Folds => (false, seeds.recipe.clone(), other.chain([format!("seed={seed}")]).collect()),
+    };
+    let order = Order { recipe: recipe.as_deref(), changes: &changes, folder: member, force: false, resume };
+    let mut training = seeds.task.begin(&order, &mut |line| {
+        if number == 0 {
             tell(line)
         }
     })?;
     let metric = training.settings().metric.clone();
-    Ok(training.run(&Course { checkpoint_every: CHECKPOINT_EVERY, stop: &STOP }, &mut Lines { seed, metric: &metric, tell })?)
+    let course = Course { checkpoint_every: checkpoint_every(), stop: &STOP };
+    Ok(training.run(&course, &mut Lines { seed, metric: &metric, tell })?.outcome.end)
 }

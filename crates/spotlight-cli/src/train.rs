@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use spotlight::config::{ConfigError, place_of};
-use spotlight::folder::Record;
+use spotlight::folder::{Record, Seeds};
 use spotlight::model::describe::measure_name;
 use spotlight::model::teach::{Course, Files, Order, Trained};
 use spotlight::model::{Task, folder};
@@ -102,6 +102,14 @@ impl Train {
     pub fn run(&self, common: &Common) -> Result<()> {
         // It is only missing where nothing is written.
         let out = self.out.clone().unwrap_or_default();
+        if self.resume {
+            self.only_resumes()?;
+            if let Some(seeds) = Seeds::read(&out) {
+                let files = seeds.task.files(seeds.recipe.as_deref(), &seeds.changes)?;
+                let out = return_to_start(out, &seeds.started_in, &files)?;
+                return seeds::go_on(&seeds, &out, &|line| self.tell(line));
+            }
+        }
         let recipe = self.recipe_text(&out)?;
         let recipe = recipe.as_deref();
         let named = recipe.map(folder::task_of).transpose().map_err(|e| self.in_recipe(recipe, e))?.flatten();
@@ -126,13 +134,18 @@ impl Train {
         if self.show {
             return print(&task.show(recipe, &changes, &mut |line| note(line))?);
         }
-        let out = if self.resume { return_to_start(out, &files)? } else { out };
+        let out = match Record::read(&out).filter(|_| self.resume) {
+            Some(record) => return_to_start(out, &record.started_in, &files)?,
+            None => out,
+        };
         if let Some(count) = self.seeds {
             if self.folds.folds.is_some() {
                 return Err(WrongUsage("--seeds and --folds do not go together".into()).into());
             }
-            let order = Order { recipe, changes: &changes, folder: &out, force: self.force, resume: false };
-            return seeds::train(task, &order, common.seed.unwrap_or(1), count.into(), &|line| self.tell(line));
+            let started_in = std::env::current_dir().map_or_else(|_| String::new(), |here| here.to_string_lossy().into_owned());
+            let (first, recipe) = (common.seed.unwrap_or(1), recipe.map(str::to_string));
+            let seeds = Seeds { task, first, count: count.into(), recipe, changes, started_in };
+            return seeds::begin(&seeds, &out, self.force, &|line| self.tell(line));
         }
         match self.folds.folds {
             Some(count) => self.folds.run(count, task, recipe, &changes, (&out, self.force), &|line| self.tell(line)),
@@ -155,13 +168,18 @@ impl Train {
         anyhow::Error::from(error).context(format!("{}{place}", path.display()))
     }
 
+    /// Whether nothing is asked for that a run to be resumed has settled.
+    fn only_resumes(&self) -> Result<()> {
+        if self.recipe.is_some() || !self.changes.is_empty() || self.train.is_some() || self.dev.is_some() {
+            let problem = "--resume goes on with the settings and data in the folder: give nothing but --out (and --threads)";
+            return Err(WrongUsage(problem.into()).into());
+        }
+        Ok(())
+    }
+
     /// The recipe; of a run to be resumed, its own settings.
     fn recipe_text(&self, out: &Path) -> Result<Option<String>> {
         if self.resume {
-            if self.recipe.is_some() || !self.changes.is_empty() || self.train.is_some() || self.dev.is_some() {
-                let problem = "--resume goes on with the settings and data in the folder: give nothing but --out (and --threads)";
-                return Err(WrongUsage(problem.into()).into());
-            }
             // Let go at once: it is taken when there is something to write.
             drop(folder::resume(out)?);
             return Ok(Some(folder::read_config(out)?));
@@ -240,8 +258,8 @@ impl Train {
 
 /// A run goes on in the working folder that it began in, if its files are there, so that it may be resumed from anywhere; if not, here. Returns the way to the
 /// model's folder from there.
-fn return_to_start(out: PathBuf, files: &Files) -> Result<PathBuf> {
-    let began = Record::read(&out).map(|record| PathBuf::from(record.started_in)).filter(|folder| folder.is_absolute());
+fn return_to_start(out: PathBuf, started_in: &str, files: &Files) -> Result<PathBuf> {
+    let began = Some(PathBuf::from(started_in)).filter(|folder| folder.is_absolute());
     let here = std::env::current_dir()?;
     let names = || [&files.train, &files.dev].into_iter().filter(|name| !name.is_empty() && *name != "-");
     let missing = |folder: &Path| names().find(|name| !folder.join(name).is_file());
@@ -263,7 +281,7 @@ fn return_to_start(out: PathBuf, files: &Files) -> Result<PathBuf> {
 }
 
 /// Time between checkpoints; `SPOTLIGHT_CHECKPOINT_MS` makes it shorter, to test kills.
-fn checkpoint_every() -> Duration {
+pub fn checkpoint_every() -> Duration {
     let set = std::env::var("SPOTLIGHT_CHECKPOINT_MS").ok().and_then(|ms| ms.parse().ok());
     set.map_or(CHECKPOINT_EVERY, Duration::from_millis)
 }

@@ -132,6 +132,9 @@ fn seeds_make_an_ensemble_that_answers_with_the_mean() {
     }
     let joined = run(&place, &["ensemble", "all/member-1", "all/member-2", "-o", "both"]);
     assert!(joined.status.success(), "{}", err(&joined));
+    // Together they are as sure as they may be; without that, as sure as they are on average.
+    assert!(place.path("all/calibration.toml").exists());
+    std::fs::remove_file(place.path("both/calibration.toml")).unwrap();
     let ((one, _), (two, _), (both, heads)) = (probability("all/member-1"), probability("all/member-2"), probability("both"));
     assert!((both - (one + two) / 2.0).abs() < 1e-6, "{one} {two} {both}");
     assert_eq!(heads.as_array().unwrap().len(), 2);
@@ -143,6 +146,11 @@ fn seeds_make_an_ensemble_that_answers_with_the_mean() {
     let refused = run(&place, &["ensemble", "six", "others", "-o", "wrong"]);
     assert!(!refused.status.success() && err(&refused).contains("different labels"), "{}", err(&refused));
     assert!(!place.path("wrong").exists());
+    let kept = weights("all/member-3");
+    let refused = run(&place, &["ensemble", "six", "others", "-o", "all", "--force"]);
+    assert!(!refused.status.success() && weights("all/member-3") == kept, "what is there goes only for something that goes together");
+    let replaced = run(&place, &["ensemble", "six", "all/member-1", "-o", "all", "--force"]);
+    assert!(replaced.status.success() && !place.path("all/member-3").exists(), "{}", err(&replaced));
     let refused = run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "all"]);
     assert!(!refused.status.success() && err(&refused).contains("already holds several models"), "{}", err(&refused));
 }

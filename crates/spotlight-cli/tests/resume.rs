@@ -84,6 +84,59 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     assert!(model(&place, "killed") == whole, "the resumed run ended elsewhere");
 }
 
+/// Members that have learnt stay, those under way go on, and those that had not begun begin.
+#[test]
+fn killed_seeds_resume_to_the_same_bytes() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 100);
+    let arguments = |out: &'static str| arguments(out, &["--seeds", "3", "--set", "train.epochs=20"]);
+    let whole = run(&place, &arguments("undisturbed"));
+    assert!(whole.status.success(), "{}", err(&whole));
+    let resume = ["train", "--resume", "--out", "killed"];
+    for wait in [150, 100, 200, 50] {
+        let given = if place.path("killed/seeds.json").exists() { resume.to_vec() } else { arguments("killed") };
+        let mut child = command(&place, &[&given[..], &["--threads", "1"]].concat())
+            .env("SPOTLIGHT_CHECKPOINT_MS", "5")
+            .stderr(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        let _ = child.kill();
+        let _ = child.wait();
+        if place.path("killed/member-1").exists() && !place.path("killed/seeds.json").exists() {
+            break;
+        }
+    }
+    if place.path("killed/seeds.json").exists() {
+        let again = run(&place, &arguments("killed"));
+        assert!(err(&again).contains("interrupted: go on with --resume"), "{}", err(&again));
+        let resumed = run(&place, &resume);
+        assert!(resumed.status.success(), "{}", err(&resumed));
+        assert_eq!(out(&resumed).replace("killed", "undisturbed"), out(&whole));
+    }
+    assert!(!place.path("killed/seeds.json").exists());
+    for member in ["member-1", "member-2", "member-3"] {
+        assert!(model(&place, &format!("killed/{member}")) == model(&place, &format!("undisturbed/{member}")), "{member}");
+    }
+}
+
+/// What is there is replaced only by something that can be learnt.
+#[test]
+fn refused_seeds_leave_what_is_there() {
+    let place = Place::new();
+    place.pairs("pairs.tsv", 30);
+    let few = ["--seeds", "2", "--set", "train.epochs=2"];
+    assert!(run(&place, &arguments("model", &few)).status.success());
+    let before = model(&place, "model/member-2");
+    for bad in ["data.train=\"none.tsv\"", "model.hidden=0"] {
+        let refused = run(&place, &arguments("model", &[&few[..], &["--force", "--set", bad]].concat()));
+        assert!(!refused.status.success() && model(&place, "model/member-2") == before, "{}", err(&refused));
+        let refused = run(&place, &arguments("new", &[&few[..], &["--set", bad]].concat()));
+        assert!(!refused.status.success() && !place.path("new").exists(), "{}", err(&refused));
+    }
+}
+
 #[test]
 fn a_transformer_is_the_same_on_any_number_of_threads_and_after_a_kill() {
     let place = Place::new();

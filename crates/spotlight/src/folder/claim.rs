@@ -167,6 +167,21 @@ impl Claim {
         claim(&self.path().join(super::member_name(number)), self.force)
     }
 
+    /// A folder inside it in which something can be made before anything goes; gone with the claim.
+    pub fn staging(&self) -> PathBuf {
+        self.path().join(STAGING)
+    }
+
+    /// Moves all that was made in a folder inside it to its place.
+    pub fn move_in(&self, made: &Path) -> Result<()> {
+        let io = |source| Error::Io { path: made.to_path_buf(), source };
+        for entry in fs::read_dir(made).map_err(io)? {
+            let name = entry.map_err(io)?.file_name();
+            fs::rename(made.join(&name), self.path().join(&name)).map_err(io)?;
+        }
+        Ok(())
+    }
+
     /// Makes room for the folds of a cross-validation or the members of an ensemble: a model that was there before goes.
     pub fn clear(&self) -> Result<()> {
         adopt(self.path())?;

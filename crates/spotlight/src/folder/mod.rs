@@ -36,6 +36,7 @@ mod lock;
 mod log;
 mod manifest;
 mod record;
+mod seeds;
 mod sha256;
 mod survey;
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use lock::{Holder, held_by};
 pub use log::Log;
 pub use manifest::{Entry, Manifest};
 pub use record::{Record, Stage};
+pub use seeds::Seeds;
 pub use survey::{State, state};
 
 use crate::config::ConfigError;
@@ -74,6 +76,8 @@ pub const LOG: &str = "log.txt";
 pub const AUDIT: &str = "audit.json";
 /// How probabilities are calibrated.
 pub const CALIBRATION: &str = "calibration.toml";
+/// What several seeds were asked to learn; see [`Seeds`].
+pub const SEEDS: &str = "seeds.json";
 /// Who writes there now.
 pub const LOCK: &str = "lock";
 /// The folder of what a run goes on from.

@@ -5,9 +5,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{
-    CHECKPOINT, CHECKPOINT_FILE, CONFIG, FolderError, LOCK, MANIFEST, METRICS, Manifest, Record, STAGING, Stage, WEIGHTS, checkpoint_path,
-    config_path, frame_names, lock, task_of,
+    CALIBRATION, CHECKPOINT, CHECKPOINT_FILE, CONFIG, FolderError, LOCK, MANIFEST, METRICS, Manifest, Record, SEEDS, STAGING, Seeds, Stage,
+    WEIGHTS, checkpoint_path, config_path, frame_names, lock, task_of,
 };
+use crate::model::Calibration;
 use crate::{Error, Result};
 
 /// How far the run of a folder has got.
@@ -47,6 +48,9 @@ pub(super) fn survey(folder: &Path) -> Result<Survey> {
         let ours = match name.as_str() {
             LOCK => lock::is_ours(&path),
             STAGING => path.is_dir(),
+            SEEDS => Seeds::read(folder).is_some(),
+            // Of an ensemble, which has no list.
+            CALIBRATION if matches!(owner, Owner::Nobody) => matches!(Calibration::load(folder), Ok(Some(_))),
             part if is_part(part) && path.is_dir() => {
                 let inside = self::survey(&path)?;
                 folds |= inside.state != State::Empty;
@@ -65,6 +69,8 @@ pub(super) fn survey(folder: &Path) -> Result<Survey> {
             None => folder.join(WEIGHTS).exists() && !checkpoint_path(folder).exists(),
         };
         if finished { State::Finished } else { State::Interrupted }
+    } else if has(SEEDS) {
+        State::Interrupted
     } else if folds {
         State::Folds
     } else {

@@ -5,14 +5,37 @@
 
 use std::path::Path;
 
-use super::{Model, Task, folder};
+use super::teach::parts;
+use super::{Calibration, Model, Settings, Task, folder};
 use crate::text::Inventory;
+use crate::weights::write_whole;
 use crate::{Error, Result};
 
 /// Reads the members of an ensemble and joins them.
 pub(super) fn load<M: Model>(path: &Path) -> Result<M> {
-    let members = folder::members(path).iter().map(|member| M::load(member)).collect::<Result<Vec<M>>>()?;
-    M::join(members)
+    let mut joined = M::join(members(path)?)?;
+    Calibration::load(path)?.into_iter().for_each(|calibration| joined.set_calibration(calibration));
+    Ok(joined)
+}
+
+fn members<M: Model>(path: &Path) -> Result<Vec<M>> {
+    folder::members(path).iter().map(|member| M::load(member)).collect()
+}
+
+/// Finds out how sure an ensemble may be, on the examples that its members were developed with, and keeps it in its folder. Nothing if they were developed with different ones, or if these are gone.
+pub(super) fn calibrate<M: Model>(path: &Path) -> Result<()> {
+    let members = members::<M>(path)?;
+    let [first, others @ ..] = &members[..] else { return Ok(()) };
+    let gone = Path::new(first.config().files().0).metadata().is_err();
+    if gone || others.iter().any(|other| other.config().files() != first.config().files()) {
+        return Ok(());
+    }
+    let (_, dev) = parts::<M>(first.config(), &mut |_| {})?;
+    if let Some(calibration) = M::join(members)?.calibrate(&dev)? {
+        let (name, data) = calibration.file();
+        write_whole(&path.join(name), &data)?;
+    }
+    Ok(())
 }
 
 /// The task of an ensemble's members, if it is one. Members for different tasks are an error.
@@ -31,17 +54,15 @@ pub(super) fn task(path: &Path) -> Result<Option<Task>> {
 /// Copies models that have learnt into a new folder as the members of an ensemble. What cannot be joined is an error, and nothing is left of it.
 pub fn gather(models: &[&Path], out: &Path, force: bool) -> Result<()> {
     let claim = folder::claim(out, force)?;
-    claim.clear()?;
-    let copied = models.iter().zip(1..).try_for_each(|(model, number)| {
+    let made = claim.staging();
+    for (model, number) in models.iter().zip(1..) {
         folder::check(model)?;
-        folder::copy(model, &claim.path().join(folder::member_name(number)))
-    });
-    // Opened once, to see whether they go together.
-    let opened = copied.and_then(|()| super::open(out).map(|_| ()));
-    if opened.is_err() {
-        claim.clear()?;
+        folder::copy(model, &made.join(folder::member_name(number)))?;
     }
-    opened
+    // Opened once, to see whether they go together.
+    super::open(&made)?.task().calibrate(&made)?;
+    claim.clear()?;
+    claim.move_in(&made)
 }
 
 /// The first of several models, and the others; an error if `differ` says what one of them has that the first has not.

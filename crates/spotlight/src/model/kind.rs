@@ -9,13 +9,13 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Task;
 use super::ask::{AnswerOptions, Input, Replies};
 use super::describe::{Baseline, Fact, Outline, Scores, add_baselines};
 use super::grow::Named;
 use super::nearest::{Contexts, ROWS};
 use super::teach;
 use super::touch::{self, Touch, Touched};
+use super::{Calibration, Task};
 use crate::audit::{Course, Progress, Report};
 use crate::config::ConfigError;
 use crate::metrics::Tallies;
@@ -93,6 +93,14 @@ pub trait Model: Sized + Send + Sync + 'static {
 
     /// Several models as one that answers with the mean of what they say. An error for models that do not go together.
     fn join(members: Vec<Self>) -> Result<Self>;
+
+    /// How sure it may be of its answers, by what it says of these rows; nothing if its answers have no probability.
+    fn calibrate(&self, _rows: &[Self::Row]) -> Result<Option<Calibration>> {
+        Ok(None)
+    }
+
+    /// Lets it be as sure as was found.
+    fn set_calibration(&mut self, _calibration: Calibration) {}
 
     /// Writes all but the weights, which are written by the training run.
     fn save_frame(&self, folder: &Path) -> Result<()>;

@@ -48,6 +48,11 @@ macro_rules! tasks {
                 match self { $(Task::$task => Ok(Box::new(ensemble::load::<$model>(folder)?))),+ }
             }
 
+            /// Finds out how sure an ensemble of this task may be, on the examples that its members were developed with, and keeps it in its folder.
+            pub fn calibrate(self, ensemble: &Path) -> Result<()> {
+                match self { $(Task::$task => ensemble::calibrate::<$model>(ensemble)),+ }
+            }
+
             /// The files that a recipe and the changes to it name.
             pub fn files(self, recipe: Option<&str>, changes: &[String]) -> Result<Files, ConfigError> {
                 match self { $(Task::$task => teach::files::<$model>(recipe, changes)),+ }

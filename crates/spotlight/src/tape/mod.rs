@@ -129,6 +129,7 @@ impl<'p, T: Float> Tape<'p, T> {
 
     /// Like [`Tape::training`], with memory that is used again from batch to batch.
     pub fn training_in(params: &'p Params<T>, gradients: &'p mut Gradients<T>, seed: u64, pool: &'p Pool<T>) -> Self {
+        pool.begin();
         Self::make(params, Some(gradients), seed, Some(pool))
     }
 

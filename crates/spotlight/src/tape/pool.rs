@@ -1,6 +1,6 @@
 //! Memory that is used again from batch to batch.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use spotlight_kernels::Float;
@@ -8,16 +8,34 @@ use spotlight_kernels::Float;
 /// Buffers given back by earlier tapes, by capacity.
 ///
 /// Fresh memory costs more than it seems: the system hands it out page by page, each one cleared. After the first few batches of a run a tape with a
-/// pool asks for none.
+/// pool asks for little. What nobody has asked for during the last [`KEPT`] tapes goes: not all that is given back was taken here, such as a table that was filled elsewhere, and it would
+/// become more with every batch.
 #[derive(Debug)]
 pub struct Pool<T> {
-    free: RefCell<BTreeMap<usize, Vec<Vec<T>>>>,
+    /// By capacity; each with the number of the tape that gave it back, the latest last.
+    free: RefCell<BTreeMap<usize, Vec<(u64, Vec<T>)>>>,
+    tapes: Cell<u64>,
 }
+
+/// Tapes after which a buffer that was not asked for goes.
+const KEPT: u64 = 16;
 
 impl<T: Float> Pool<T> {
     /// An empty pool.
     pub fn new() -> Self {
-        Pool { free: RefCell::new(BTreeMap::new()) }
+        Pool { free: RefCell::new(BTreeMap::new()), tapes: Cell::new(0) }
+    }
+
+    /// A new tape begins.
+    pub(crate) fn begin(&self) {
+        let tape = self.tapes.get() + 1;
+        self.tapes.set(tape);
+        if tape.is_multiple_of(KEPT) {
+            self.free.borrow_mut().retain(|_, buffers| {
+                buffers.retain(|(given, _)| given + KEPT > tape);
+                !buffers.is_empty()
+            });
+        }
     }
 
     /// A buffer of `len` numbers of arbitrary content.
@@ -25,7 +43,7 @@ impl<T: Float> Pool<T> {
         let capacity = size_class(len);
         let mut free = self.free.borrow_mut();
         if let Some((_, buffers)) = free.range_mut(capacity..=2 * capacity).find(|(_, buffers)| !buffers.is_empty())
-            && let Some(mut buffer) = buffers.pop()
+            && let Some((_, mut buffer)) = buffers.pop()
         {
             buffer.resize(len, T::ZERO);
             return buffer;
@@ -37,7 +55,7 @@ impl<T: Float> Pool<T> {
 
     pub(crate) fn put(&self, buffer: Vec<T>) {
         if buffer.capacity() > 0 {
-            self.free.borrow_mut().entry(buffer.capacity()).or_default().push(buffer);
+            self.free.borrow_mut().entry(buffer.capacity()).or_default().push((self.tapes.get(), buffer));
         }
     }
 }
@@ -67,5 +85,20 @@ mod tests {
         let second = pool.take(990);
         assert_eq!((second.as_ptr(), second.len()), (address, 990));
         assert_eq!(pool.take(5).len(), 5);
+    }
+
+    #[test]
+    fn what_nobody_asks_for_goes() {
+        let pool = Pool::<f32>::new();
+        let mut address = None;
+        for tape in 0..200 {
+            pool.begin();
+            let used = pool.take(1000);
+            assert_eq!(*address.get_or_insert(used.as_ptr()), used.as_ptr(), "tape {tape}");
+            pool.put(used);
+            // From elsewhere, and of a size that is not asked for.
+            pool.put(vec![0.0; 7777]);
+        }
+        assert!(pool.free.borrow().values().map(Vec::len).sum::<usize>() <= 2 * KEPT as usize + 1);
     }
 }

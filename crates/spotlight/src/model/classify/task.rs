@@ -8,7 +8,7 @@ use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{Confusion, Report, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Questions, Replies, one_by_one};
-use crate::model::calibration::{self, confident};
+use crate::model::calibration::{self, Calibration, confident};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
@@ -152,6 +152,17 @@ impl Model for Classifier {
 
     fn join(members: Vec<Self>) -> Result<Self> {
         Classifier::joined(members)
+    }
+
+    fn calibrate(&self, rows: &[Labelled]) -> Result<Option<Calibration>> {
+        let gold = rows.iter().map(|row| number_of(&self.labels, &row.label, row.line)).collect::<Result<Vec<u32>>>()?;
+        let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
+        let said: Vec<Vec<f32>> = self.decisions(&texts)?.into_iter().map(|d| d.probabilities).collect();
+        Ok(Calibration::of_labels(&said, &gold))
+    }
+
+    fn set_calibration(&mut self, calibration: Calibration) {
+        self.calibration = Some(calibration);
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {

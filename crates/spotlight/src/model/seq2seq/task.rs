@@ -13,7 +13,7 @@ use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{self, Confident, Report, Segments, Style, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
-use crate::model::calibration;
+use crate::model::calibration::{self, Calibration};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, written};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
@@ -262,6 +262,19 @@ impl Model for Transducer {
 
     fn join(members: Vec<Self>) -> Result<Self> {
         Transducer::joined(members)
+    }
+
+    fn calibrate(&self, rows: &[Pair]) -> Result<Option<Calibration>> {
+        let (answers, examples) = (self.answers_to(rows, &AnswerOptions::default())?, self.examples(rows));
+        let best: Vec<(&str, f64)> =
+            answers.iter().map(|a| a.hypotheses.first().map_or(("", f64::MIN), |h| (h.text.as_str(), h.hypothesis.log_prob))).collect();
+        let texts: Vec<&str> = best.iter().map(|b| b.0).collect();
+        let judged: Vec<(f64, bool)> = best.iter().map(|b| b.1).zip(right(&examples, &texts)).filter(|(log, _)| *log > f64::MIN).collect();
+        Ok(Calibration::of_answers(&judged))
+    }
+
+    fn set_calibration(&mut self, calibration: Calibration) {
+        self.calibration = Some(calibration);
     }
 
     fn save_frame(&self, folder: &Path) -> Result<()> {

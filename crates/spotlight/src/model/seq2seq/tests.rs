@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::transformer_tests::TRANSFORMERS;
 use super::*;
 use crate::axis::Axis;
+use crate::model::Model;
 use crate::model::testing::{check_gradient, fit};
 use crate::search::force;
 use crate::tape::Tape;
@@ -355,4 +356,19 @@ fn draws_of_later_lines_are_draws_of_their_own() {
     };
     assert_eq!(draw(512), draw(512));
     assert_ne!(draw(0), draw(512));
+}
+
+#[test]
+fn how_sure_it_may_be_is_found_on_answers() {
+    let mut model = reverser(&[]);
+    let source = |i: usize| ["ab", "cd", "abc", "dca", "bd"][i % 5];
+    let said = |model: &Transducer, i: usize| model.answer(&[(source(i), None)], &model.search_options(), false).unwrap().remove(0);
+    // Three of five answers are right.
+    let answer = |i: usize| if i % 5 < 3 { said(&model, i).hypotheses[0].text.clone() } else { "dddd".to_string() };
+    let rows: Vec<Pair> = (0..40).map(|i| pair(source(i), &answer(i), i + 1)).collect();
+    assert_eq!(model.calibrate(&rows[..10]).unwrap(), None, "too few to tell");
+    let found = model.calibrate(&rows).unwrap().unwrap();
+    model.set_calibration(found);
+    let sure: f64 = (0..5).map(|i| said(&model, i).hypotheses[0].confidence.unwrap()).sum();
+    assert!((sure / 5.0 - 0.6).abs() < 0.05, "{sure}");
 }
