@@ -109,7 +109,7 @@ fn a_model_says_how_sure_it_is_and_leaves_out_what_it_is_not_sure_of() {
 fn seeds_make_an_ensemble_that_answers_with_the_mean() {
     let place = Place::new();
     let line = |i: usize| format!("{} day{}\t{}\n", ["fine", "dull"][i % 2], i % 7, ["good", "bad"][i % 2]);
-    place.write("texts.tsv", (0..120).map(line).collect::<String>());
+    place.write("texts.tsv", (0..600).map(line).collect::<String>());
     let trained = run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "all", "--seeds", "3", "--seed", "5"]);
     assert!(trained.status.success(), "{}", err(&trained));
     assert!(out(&trained).contains("(n = 3)"), "{}", out(&trained));
@@ -146,11 +146,15 @@ fn seeds_make_an_ensemble_that_answers_with_the_mean() {
     let refused = run(&place, &["ensemble", "six", "others", "-o", "wrong"]);
     assert!(!refused.status.success() && err(&refused).contains("different labels"), "{}", err(&refused));
     assert!(!place.path("wrong").exists());
-    let kept = weights("all/member-3");
-    let refused = run(&place, &["ensemble", "six", "others", "-o", "all", "--force"]);
-    assert!(!refused.status.success() && weights("all/member-3") == kept, "what is there goes only for something that goes together");
-    let replaced = run(&place, &["ensemble", "six", "all/member-1", "-o", "all", "--force"]);
-    assert!(replaced.status.success() && !place.path("all/member-3").exists(), "{}", err(&replaced));
+    // What is there goes only for something that goes together, and not if something of somebody else's is in the way.
+    let ensemble = |models: &[&str], out: &str| run(&place, &[&["ensemble"], models, &["-o", out, "--force"]].concat());
+    assert!(ensemble(&["six", "six"], "pair").status.success());
+    assert!(!ensemble(&["six", "others"], "pair").status.success() && weights("pair/member-2") == weights("six"));
+    let replaced = ensemble(&["six", "pair/member-1", "pair/member-2"], "pair");
+    assert!(replaced.status.success() && weights("pair/member-3") == weights("six"), "{}", err(&replaced));
+    place.write("pair/member-2/notes.txt", "mine");
+    let refused = ensemble(&["six", "six"], "pair");
+    assert!(err(&refused).contains("not a file of ours") && weights("pair/member-3") == weights("six"), "{}", err(&refused));
     let refused = run(&place, &["train", "--task", "classify", "--train", "texts.tsv", "--out", "all"]);
     assert!(!refused.status.success() && err(&refused).contains("already holds several models"), "{}", err(&refused));
 }

@@ -129,7 +129,7 @@ fn refused_seeds_leave_what_is_there() {
     let few = ["--seeds", "2", "--set", "train.epochs=2"];
     assert!(run(&place, &arguments("model", &few)).status.success());
     let before = model(&place, "model/member-2");
-    for bad in ["data.train=\"none.tsv\"", "model.hidden=0"] {
+    for bad in ["data.dev=\"none.tsv\"", "model.hidden=0"] {
         let refused = run(&place, &arguments("model", &[&few[..], &["--force", "--set", bad]].concat()));
         assert!(!refused.status.success() && model(&place, "model/member-2") == before, "{}", err(&refused));
         let refused = run(&place, &arguments("new", &[&few[..], &["--set", bad]].concat()));

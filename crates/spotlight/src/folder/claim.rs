@@ -172,14 +172,18 @@ impl Claim {
         self.path().join(STAGING)
     }
 
-    /// Moves all that was made in a folder inside it to its place.
-    pub fn move_in(&self, made: &Path) -> Result<()> {
-        let io = |source| Error::Io { path: made.to_path_buf(), source };
-        for entry in fs::read_dir(made).map_err(io)? {
-            let name = entry.map_err(io)?.file_name();
-            fs::rename(made.join(&name), self.path().join(&name)).map_err(io)?;
+    /// Puts all that was made in [`Claim::staging`] in the place of a model that was there before.
+    pub fn replace(&self) -> Result<()> {
+        let made = self.staging();
+        let io = |source| Error::Io { path: made.clone(), source };
+        let names =
+            fs::read_dir(&made).map_err(io)?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>().map_err(io)?;
+        let foreign = survey(self.path())?.foreign;
+        if let Some(name) = foreign.iter().find(|&name| names.iter().any(|own| own == name.as_str())) {
+            return Err(FolderError::Clash { file: self.path().join(name) }.into());
         }
-        Ok(())
+        self.clear()?;
+        names.iter().try_for_each(|name| fs::rename(made.join(name), self.path().join(name))).map_err(io)
     }
 
     /// Makes room for the folds of a cross-validation or the members of an ensemble: a model that was there before goes.

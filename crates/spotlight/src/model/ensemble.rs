@@ -61,8 +61,7 @@ pub fn gather(models: &[&Path], out: &Path, force: bool) -> Result<()> {
     }
     // Opened once, to see whether they go together.
     super::open(&made)?.task().calibrate(&made)?;
-    claim.clear()?;
-    claim.move_in(&made)
+    claim.replace()
 }
 
 /// The first of several models, and the others; an error if `differ` says what one of them has that the first has not.
