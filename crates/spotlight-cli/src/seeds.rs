@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use spotlight::folder::{self, Record, Seeds, State};
 use spotlight::metrics::{Report, Spread, Style};
 use spotlight::model::describe::measure_name;
@@ -93,8 +93,9 @@ fn learn(seeds: &Seeds, out: &Path, tell: &(dyn Fn(&str) + Sync)) -> Result<()> 
     let records: Vec<Record> = (0..seeds.count).filter_map(|number| Record::read(&member(number))).collect();
     for name in records.first().map(|first| first.measures.keys()).into_iter().flatten() {
         let values: Vec<f64> = records.iter().filter_map(|record| record.measures.get(name)?.as_f64()).collect();
-        let spread = Spread::of(&values).ok_or_else(|| anyhow!("nothing was measured"))?;
-        report.spread(&format!("dev {}", measure_name(name)), spread, Style::Share);
+        if let Some(spread) = Spread::of(&values) {
+            report.spread(&format!("dev {}", measure_name(name)), spread, Style::Share);
+        }
     }
     seeds.task.calibrate(out)?;
     Seeds::done(out)?;

@@ -12,9 +12,17 @@ use spotlight_kernels::Float;
 /// become more with every batch.
 #[derive(Debug)]
 pub struct Pool<T> {
-    /// By capacity; each with the number of the tape that gave it back, the latest last.
-    free: RefCell<BTreeMap<usize, Vec<(u64, Vec<T>)>>>,
+    /// By capacity, the latest last.
+    free: RefCell<BTreeMap<usize, Vec<Free<T>>>>,
     tapes: Cell<u64>,
+}
+
+/// A buffer that was given back.
+#[derive(Debug)]
+struct Free<T> {
+    buffer: Vec<T>,
+    /// The number of the tape that gave it back.
+    tape: u64,
 }
 
 /// Tapes after which a buffer that was not asked for goes.
@@ -32,7 +40,7 @@ impl<T: Float> Pool<T> {
         self.tapes.set(tape);
         if tape.is_multiple_of(KEPT) {
             self.free.borrow_mut().retain(|_, buffers| {
-                buffers.retain(|(given, _)| given + KEPT > tape);
+                buffers.retain(|free| free.tape + KEPT > tape);
                 !buffers.is_empty()
             });
         }
@@ -43,7 +51,7 @@ impl<T: Float> Pool<T> {
         let capacity = size_class(len);
         let mut free = self.free.borrow_mut();
         if let Some((_, buffers)) = free.range_mut(capacity..=2 * capacity).find(|(_, buffers)| !buffers.is_empty())
-            && let Some((_, mut buffer)) = buffers.pop()
+            && let Some(Free { mut buffer, .. }) = buffers.pop()
         {
             buffer.resize(len, T::ZERO);
             return buffer;
@@ -55,7 +63,7 @@ impl<T: Float> Pool<T> {
 
     pub(crate) fn put(&self, buffer: Vec<T>) {
         if buffer.capacity() > 0 {
-            self.free.borrow_mut().entry(buffer.capacity()).or_default().push((self.tapes.get(), buffer));
+            self.free.borrow_mut().entry(buffer.capacity()).or_default().push(Free { buffer, tape: self.tapes.get() });
         }
     }
 }
