@@ -8,7 +8,7 @@ use spotlight_kernels::Float;
 /// Buffers given back by earlier tapes, by capacity.
 ///
 /// Fresh memory costs more than it seems: the system hands it out page by page, each one cleared. After the first few batches of a run a tape with a
-/// pool asks for little. What nobody has asked for during the last [`KEPT`] tapes goes: not all that is given back was taken here, such as a table that was filled elsewhere, and it would
+/// pool asks for little. What nobody has asked for during the last few tapes goes: not all that is given back was taken here, such as a table that was filled elsewhere, and it would
 /// become more with every batch.
 #[derive(Debug)]
 pub struct Pool<T> {
