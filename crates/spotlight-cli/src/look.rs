@@ -19,8 +19,8 @@ use crate::tasks;
 pub struct Look {
     /// A model's folder
     model: PathBuf,
-    /// What to read; columns apart by a tab. For bags a CSV file, drawn bag by bag
-    #[arg(required_unless_present = "file")]
+    /// What to read; columns apart by a tab. For bags a CSV file, drawn bag by bag [default: the first example that the model was developed
+    /// with]
     input: Option<String>,
     /// Read every line of a file instead: several pictures in one
     #[arg(long, value_name = "FILE", conflicts_with = "input")]
@@ -136,11 +136,15 @@ impl Look {
         if let Some(reason) = model.blind() {
             return Err(WrongUsage(reason).into());
         }
+        let example;
         let (input, path) = match (&self.input, &self.file) {
             (Some(input), _) => (Input::Text(input), Path::new(input)),
             (None, Some(file)) => (Input::File(file), file.as_path()),
-            // One of the two is required.
-            (None, None) => return Ok(Default::default()),
+            (None, None) => {
+                let gone = || WrongUsage("say what to read: the examples of this model are not where they were".into());
+                example = model.example().ok_or_else(gone)?;
+                (Input::Content(&example), Path::new("its examples"))
+            }
         };
         tasks::check_input(model.task(), path)?;
         let head = self.head.map(usize::from);

@@ -141,6 +141,26 @@ fn subwords_become_words() {
 }
 
 /// Several heads: a matrix for each, and their mean in the answer.
+/// Without an input the first development example is drawn; if the files are gone, that is said.
+#[test]
+fn something_to_look_at() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 40);
+    let dev = place.write("dev.tsv", "fade\tedaf\nbad\tdab\n");
+    let small = ["--dev", dev.to_str().unwrap(), "--set", "model.hidden=8", "--set", "train.epochs=1"];
+    assert!(
+        run(&place, &[&["train", "--task", "seq2seq", "--train", data.to_str().unwrap(), "--out", "model"], &small[..]].concat())
+            .status
+            .success()
+    );
+    let (own, named) = (run(&place, &["look", "model"]), run(&place, &["look", "model", "fade"]));
+    assert!(own.status.success(), "{}", err(&own));
+    assert_eq!(out(&own), out(&named));
+    std::fs::remove_file(&data).unwrap();
+    std::fs::remove_file(&dev).unwrap();
+    wrong(&place, &["look", "model"], "say what to read");
+}
+
 #[test]
 fn heads_of_a_transducer() {
     let place = Place::new();

@@ -24,11 +24,18 @@ pub struct Loaded {
     pub version: u64,
     /// The contexts of what it has learnt from, or why there are none; read when somebody first asks.
     seen: OnceLock<Result<Contexts, String>>,
+    /// Something to ask it; read when somebody first wants to know.
+    example: OnceLock<Option<String>>,
 }
 
 impl Loaded {
     fn new(name: &str, model: Box<dyn AnyModel>, version: u64) -> Self {
-        Loaded { name: name.into(), model, version, seen: OnceLock::new() }
+        Loaded { name: name.into(), model, version, seen: OnceLock::new(), example: OnceLock::new() }
+    }
+
+    /// Something to ask it; nothing if its examples are gone.
+    fn example(&self) -> &str {
+        self.example.get_or_init(|| self.model.example()).as_deref().unwrap_or_default()
     }
 
     /// The contexts of what it has learnt from, if that is still where its settings say.
@@ -129,6 +136,7 @@ impl Shelf {
                 "facts": facts,
                 "attention": loaded.model.blind().is_none(),
                 "audited": slot.audit().is_ok(),
+                "example": loaded.example(),
                 "version": loaded.version,
             })
         };

@@ -148,6 +148,9 @@ pub trait Model: Sized + Send + Sync + 'static {
         CAVEAT
     }
 
+    /// What somebody would type to ask for the first of these examples, if that can be typed.
+    fn typed(&self, rows: &[Self::Row]) -> Option<String>;
+
     /// Answers to everything in the input.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
@@ -215,6 +218,9 @@ pub trait AnyModel: Send + Sync {
     /// Answers to everything in the input, in its order unless the task ranks them.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>>;
 
+    /// Something to ask it: the first example that it was developed with, or learnt from; none if their files are gone.
+    fn example(&self) -> Option<String>;
+
     /// As its own type, for what only one task can do.
     fn as_any(&self) -> &dyn Any;
 
@@ -257,6 +263,13 @@ impl<M: Model> AnyModel for M {
 
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         Model::answers(self, input, options)
+    }
+
+    fn example(&self) -> Option<String> {
+        let (train, dev) = self.config().files();
+        let there = |path: &&str| !["", "-"].contains(path) && Path::new(path).exists();
+        let path = [dev, train].into_iter().find(there)?;
+        self.typed(&M::read(Path::new(path), self.config()).ok()?.examples)
     }
 
     fn as_any(&self) -> &dyn Any {

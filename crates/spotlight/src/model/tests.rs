@@ -183,6 +183,45 @@ fn any_folder_is_opened_asked_measured_and_drawn() {
     assert!(matches!(open(folder.path()), Err(Error::NoTask { .. })));
 }
 
+/// Who opens a model of any task finds something to ask it, as long as its examples are there.
+#[test]
+fn every_model_has_an_example_that_it_can_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = |model: &dyn AnyModel| {
+        let example = model.example()?;
+        let unranked = AnswerOptions { unranked: true, ..AnswerOptions::default() };
+        let first = model.answers(Input::Content(&example), &unranked).unwrap().next().unwrap().unwrap();
+        assert!(first.read().is_ok(), "{example}");
+        Some(example)
+    };
+    fn model<M: Model>(rows: &[M::Row], folder: &std::path::Path, content: &str) -> M {
+        let file = folder.join(M::TASK.name());
+        std::fs::write(&file, content).unwrap();
+        M::new(resolve(&M::Config::default(), "", &[format!("data.train={file:?}")]).unwrap(), rows).unwrap()
+    }
+    let pairs = [pair("gehen", "ging", None)];
+    let texts = [labelled("dull", "bad"), labelled("fine", "good")];
+    let rows = [question("4 km deep", true), question("blue", false)];
+    let bags = [bag("a", "yes", &[[0.0, 1.5], [9.0, 1.0]]), bag("b", "no", &[[0.0, 2.0]])];
+    let models: [(Box<dyn AnyModel>, &str); 4] = [
+        (Box::new(model::<Transducer>(&pairs, folder.path(), "gehen\tging\nsehen\tsah\n")), "gehen"),
+        (Box::new(model::<classify::Classifier>(&texts, folder.path(), "a fine film\tgood\n")), "a fine film"),
+        (Box::new(model::<matching::Matcher>(&rows, folder.path(), "a\tb\t1\na\tc\t0\nd\te\t1\n")), "a\tb\na\tc"),
+        (
+            Box::new(model::<bags::BagModel>(&bags, folder.path(), "yes,a,0,1.5\nno,b,0,2\nyes,a,9,1\n")),
+            "label,bag,x1,x2\nyes,a,0,1.5\nyes,a,9,1",
+        ),
+    ];
+    assert_eq!(models.each_ref().map(|(model, _)| model.task()), Task::ALL);
+    for (model, example) in &models {
+        assert_eq!(asked(model.as_ref()).as_deref(), Some(*example));
+    }
+    let inflected = model::<Transducer>(&pairs, folder.path(), "gehen\tging\tV;PST\n");
+    assert_eq!(inflected.example().as_deref(), Some("gehen\tV;PST"));
+    drop(folder);
+    assert!(models.iter().all(|(model, _)| model.example().is_none()), "the files are gone");
+}
+
 #[test]
 fn a_task_is_called_as_in_recipes() {
     for &task in Task::ALL {

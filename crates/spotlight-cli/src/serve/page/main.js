@@ -16,7 +16,6 @@ const $ = id => document.getElementById(id);
 let shelf = [], limits = {}, shown = null, verdict = null;
 
 const model = () => shelf.find(model => model.name === state.model) ?? shelf[0];
-const EXAMPLES = { seq2seq: 'march 15, 2024', classify: 'write a text here and see what each word does to its label', match: 'a question\tan answer\na question\tanother answer', bags: '' };
 const VIEWS = { look: 'look', words: 'change words', rows: 'rows of a file', beside: 'side by side' };
 
 function say(text, bad) {
@@ -94,9 +93,9 @@ function believe() {
 async function start() {
   ({ models: shelf, limits } = await models());
   believe();
-  if (!location.hash) state.text = EXAMPLES[model().task];
+  if (!location.hash) state.text = model().example;
   onChange(changes => {
-    if ('model' in changes && !location.hash.includes('text=')) change({ text: EXAMPLES[model().task] }, { quiet: true });
+    if ('model' in changes && !location.hash.includes('text=')) change({ text: model().example }, { quiet: true });
     if ('model' in changes && shelf.find(other => other.name === state.other)?.task !== model().task) state.other = '';
     controls();
     draw();

@@ -58,6 +58,19 @@ impl Model for BagModel {
         Some(&row.label)
     }
 
+    /// Nothing where the columns are not those that everybody would think of.
+    fn typed(&self, rows: &[Bag]) -> Option<String> {
+        let (bag, usual) = (rows.first()?, Config::default().data);
+        let data = &self.config.data;
+        if data.columns() != usual.columns() || data.format != usual.format || [&bag.label, &bag.id].iter().any(|text| text.contains(',')) {
+            return None;
+        }
+        let joined = |numbers: Vec<String>| numbers.join(",");
+        let header = format!("label,bag,{}", joined((1..=bag.rows.first()?.len()).map(|n| format!("x{n}")).collect()));
+        let line = |row: &Vec<f32>| format!("{},{},{}", bag.label, bag.id, joined(row.iter().map(f32::to_string).collect()));
+        Some(std::iter::once(header).chain(bag.rows.iter().map(line)).collect::<Vec<_>>().join("\n"))
+    }
+
     fn key(row: &Bag) -> String {
         row.id.clone()
     }
@@ -144,7 +157,13 @@ impl Model for BagModel {
                 self.standard.width(),
                 self.labels.len()
             ),
-            network: format!("{} layers of {} pooled by {}", m.layers, m.hidden, m.pooling.name(&self.config.attention)),
+            network: format!(
+                "{} layer{} of {} pooled by {}",
+                m.layers,
+                if m.layers == 1 { "" } else { "s" },
+                m.hidden,
+                m.pooling.name(&self.config.attention)
+            ),
             baseline: None,
         })
     }

@@ -82,6 +82,10 @@ impl Model for Classifier {
         Some(&row.label)
     }
 
+    fn typed(&self, rows: &[Labelled]) -> Option<String> {
+        rows.first().map(|row| row.text.clone())
+    }
+
     fn key(row: &Labelled) -> String {
         row.text.clone()
     }

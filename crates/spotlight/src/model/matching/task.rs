@@ -8,7 +8,7 @@ use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{Candidate, Report, Tallies, rank_tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
-use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, units, written};
+use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, measure_name, units, written};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
@@ -67,6 +67,9 @@ impl Matcher {
     }
 }
 
+/// Answers of a question that are shown to somebody who asks for an example.
+const TYPED: usize = 5;
+
 impl Model for Matcher {
     const TASK: Task = Task::Match;
     const KEY: &'static str = "question";
@@ -76,6 +79,12 @@ impl Model for Matcher {
 
     fn read(path: &Path, config: &Config) -> Result<Examples<Question>> {
         Ok(Table::open(path, &config.data.format)?.questions(config.data.id_column)?)
+    }
+
+    fn typed(&self, rows: &[Question]) -> Option<String> {
+        let first = Self::key(rows.first()?);
+        let own = rows.iter().take_while(|row| Self::key(row) == first).take(TYPED);
+        Some(own.map(|row| format!("{}\t{}", row.question, row.answer)).collect::<Vec<_>>().join("\n"))
     }
 
     fn key(row: &Question) -> String {
@@ -177,7 +186,7 @@ impl Model for Matcher {
     fn outline(&self, train: &[Question], dev: &[Question]) -> Result<Outline> {
         let m = &self.config.model;
         let words = self.shared_words(&self.examples(dev))?;
-        let reached: Vec<String> = words[0].measures.iter().map(|m| format!("{} {:.4}", m.name, m.value)).collect();
+        let reached: Vec<String> = words[0].measures.iter().map(|m| format!("{} {:.4}", measure_name(m.name), m.value)).collect();
         let data = format!(
             "{} training and {} development questions with {} and {} candidates",
             grouped(question_groups(train).len()),

@@ -184,6 +184,14 @@ impl Model for Transducer {
         Ok(Table::open(path, &config.data.format)?.pairs(third)?)
     }
 
+    fn typed(&self, rows: &[Pair]) -> Option<String> {
+        let pair = rows.first()?;
+        Some(match &pair.features {
+            Some(features) => format!("{}\t{features}", pair.source),
+            None => pair.source.clone(),
+        })
+    }
+
     fn key(row: &Pair) -> String {
         format!("{}\t{}", row.source, row.features.as_deref().unwrap_or_default())
     }
