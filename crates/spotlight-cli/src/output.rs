@@ -118,6 +118,12 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|line| line.trim_end().to_string()).collect()
 }
 
+/// Names and values as lines, the values below each other.
+pub fn in_columns(rows: &[(String, String)]) -> impl Iterator<Item = String> + '_ {
+    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
+    rows.iter().map(move |(name, value)| format!("{name:width$}  {value}"))
+}
+
 /// A number of bytes for people.
 pub fn bytes(n: usize) -> String {
     match n {
@@ -140,6 +146,12 @@ pub fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_stand_below_each_other() {
+        let rows = [("task", "match"), ("dev accuracy", "0.5"), ("", "more")].map(|(name, value)| (name.to_string(), value.to_string()));
+        assert_eq!(in_columns(&rows).collect::<Vec<_>>(), ["task          match", "dev accuracy  0.5", "              more"]);
+    }
 
     #[test]
     fn lines_break_between_words() {

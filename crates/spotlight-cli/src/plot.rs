@@ -16,7 +16,7 @@ use crate::look::theme;
 use crate::output::{color, deliver, form, note, width};
 use crate::tasks;
 
-/// Draw the course of a model's training from its metrics.jsonl, or how far its answers can be trusted.
+/// Draw the course of a model's training from its metrics.jsonl, of an ensemble that of each member; or how far its answers can be trusted.
 #[derive(Args)]
 pub struct Plot {
     /// A model's folder
@@ -55,8 +55,13 @@ impl Plot {
     /// Runs the command.
     pub fn run(&self) -> Result<()> {
         let drawn = |model: &Path| self.confidence.as_deref().map_or_else(|| course(model), |file| confidence(model, file));
-        let compared = self.compare.iter().map(|model| drawn(model)).collect::<Result<Vec<_>>>()?;
-        let mut curves = Curves { compared, theme: self.theme, ..drawn(&self.model)? };
+        // Members of an ensemble learnt each on its own.
+        let alone = |model: &PathBuf| Some(folder::members(model)).filter(|m| self.confidence.is_none() && !m.is_empty());
+        let models = std::iter::once(&self.model).chain(&self.compare);
+        let models: Vec<PathBuf> = models.flat_map(|model| alone(model).unwrap_or_else(|| vec![model.clone()])).collect();
+        let mut all = models.iter().map(|model| drawn(model)).collect::<Result<Vec<_>>>()?;
+        let compared = all.split_off(1);
+        let mut curves = Curves { compared, theme: self.theme, ..all.remove(0) };
         if !curves.compared.is_empty() {
             curves.notes.clear();
             curves.compared.iter_mut().for_each(|run| run.notes.clear());

@@ -9,13 +9,13 @@ use spotlight::config::{ConfigError, place_of};
 use spotlight::folder::{Record, Seeds};
 use spotlight::model::describe::measure_name;
 use spotlight::model::teach::{Course, Files, Order, Trained};
-use spotlight::model::{Task, folder};
+use spotlight::model::{self, Task, folder};
 use spotlight::train::End;
 use spotlight::train::run::CHECKPOINT_EVERY;
 
 use crate::Common;
 use crate::folds::Folds;
-use crate::output::{WrongUsage, bytes, duration, grouped, note, print, say};
+use crate::output::{WrongUsage, bytes, duration, grouped, in_columns, note, print, say};
 use crate::progress::{Progress, STOP, Stopped, catch_signals};
 use crate::{seeds, tasks};
 
@@ -188,6 +188,13 @@ impl Train {
             drop(folder::claim(out, self.force)?);
         }
         if let Some(from) = &self.from {
+            if let Some(member) = folder::members(from).first() {
+                let (from, member) = (from.display(), member.display());
+                return Err(WrongUsage(format!(
+                    "{from} is an ensemble: go on from one of its members, such as {member}, or make one model of it with distil"
+                ))
+                .into());
+            }
             return Ok(Some(folder::read_config(from)?));
         }
         match &self.recipe {
@@ -244,15 +251,19 @@ impl Train {
         }
         let size = std::fs::metadata(out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
         let why = if outcome.end == End::Patience { " (no better since)" } else { "" };
-        let mut table = vec![format!("model       {}", out.display())];
-        table.extend(measures.iter().map(|m| format!("dev {:<7} {:.4}", measure_name(m.name), m.value)));
-        table.push(format!("epochs      {}, best {}{why}", outcome.epochs, outcome.best_epoch));
-        table.push(format!("time        {}, {:.0} positions/s", duration(outcome.seconds), outcome.rate));
-        table.push(format!("size        {} parameters, {}", grouped(parameters), bytes(size)));
-        table.iter().try_for_each(|line| {
-            progress.log(line);
-            say(line)
-        })
+        let mut table = vec![("model".to_string(), out.display().to_string())];
+        table.extend(measures.iter().map(|m| (format!("dev {}", measure_name(m.name)), format!("{:.4}", m.value))));
+        table.push(("epochs".into(), format!("{}, best {}{why}", outcome.epochs, outcome.best_epoch)));
+        table.push(("time".into(), format!("{}, {:.0} positions/s", duration(outcome.seconds), outcome.rate)));
+        table.push(("size".into(), format!("{} parameters, {}", grouped(parameters), bytes(size))));
+        in_columns(&table).try_for_each(|line| {
+            progress.log(&line);
+            say(&line)
+        })?;
+        if model::open(out).is_ok_and(|model| model.blind().is_none()) {
+            self.tell(&format!("look at it: spotlight look {}", out.display()));
+        }
+        Ok(())
     }
 }
 

@@ -119,6 +119,15 @@ fn seeds_make_an_ensemble_that_answers_with_the_mean() {
     let weights = |name: &str| std::fs::read(place.path(name).join("model.safetensors")).unwrap();
     assert!(weights("six") == weights("all/member-2") && weights("six") != weights("all/member-1"));
 
+    let info = out(&run(&place, &["info", "all"]));
+    assert!(info.contains("\nmembers     3\nmember-1    dev accuracy 1.0000; ") && info.contains("task = \"classify\""), "{info}");
+    let drawn = out(&run(&place, &["plot", "all"]));
+    assert!((1..=3).all(|member| drawn.contains(&format!("all/member-{member}"))), "{drawn}");
+    let refused = run(&place, &["train", "--from", "all", "--train", "texts.tsv", "--out", "more"]);
+    assert!(refused.status.code() == Some(2) && err(&refused).contains("all/member-1"), "{}", err(&refused));
+    let info = json(&out(&run(&place, &["info", "all", "--json"]))).remove(0);
+    assert_eq!((&info["members"][2]["name"], &info["members"][2]["run"]["stage"]), (&"member-3".into(), &"finished".into()));
+
     let probability = |model: &str| {
         let output = feed(&place, &["predict", model, "--json"], b"a fine evening\n");
         assert!(output.status.success(), "{}", err(&output));

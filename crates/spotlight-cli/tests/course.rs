@@ -61,10 +61,11 @@ fn quiet_is_quiet_and_the_log_has_it_all() {
         ];
         let output = run(&place, &[&base[..], extra].concat());
         assert!(output.status.success(), "{}", err(&output));
-        assert!(out(&output).starts_with("model       "), "results are results: {}", out(&output));
+        assert!(out(&output).starts_with("model  "), "results are results: {}", out(&output));
         *said = err(&output).lines().map(str::to_string).collect();
     }
     assert_eq!(quiet, Vec::<String>::new());
+    assert_eq!(loud.pop().as_deref(), Some("look at it: spotlight look loud"));
     assert!(loud.iter().any(|line| line.starts_with("epoch   step   train")), "{loud:?}");
     // Times, and the name of the folder, are another matter.
     let told = |lines: &[String]| -> Vec<String> {
@@ -156,7 +157,7 @@ fn info_tells_figures_version_and_time() {
         .sum();
     assert_eq!(info["parameters"].as_u64(), Some(numbers));
     let text = out(&run(&place, &["info", "model"]));
-    assert!(text.contains("by spotlight 0.1.0") && text.contains("3 epochs") && text.contains("dev accuracy"), "{text}");
+    assert!(text.contains("by spotlight 0.1.0") && text.contains("3 epochs") && text.contains("dev accuracy  "), "{text}");
     // A folder from before runs were recorded.
     std::fs::remove_file(place.path("model/run.json")).unwrap();
     let output = run(&place, &["info", "model", "--json"]);

@@ -23,7 +23,7 @@ fn labelled_texts_become_a_classifier() {
     let line = |i: usize| format!("word{} is {}\t{}\n", i % 7, ["great", "dull"][i % 2], ["good", "bad"][i % 2]);
     place.write("texts.tsv", (0..60).map(line).collect::<String>());
     let base = ["train", "--task", "classify", "--train", "texts.tsv", "--out", "model", "--set", "model.embedding=8"];
-    assert!(right(&place, &[&base[..], &SMALL].concat()).contains("dev accuracy 1.0000"));
+    assert!(right(&place, &[&base[..], &SMALL].concat()).contains("dev accuracy  1.0000"));
 
     let output = feed(&place, &["predict", "model"], "word1 is great\n\nword2 is dull\tbad\n".as_bytes());
     let lines: Vec<String> = out(&output).lines().map(str::to_string).collect();
@@ -42,7 +42,7 @@ fn labelled_texts_become_a_classifier() {
     let report = &objects(&right(&place, &["eval", "model", "texts.tsv", "--json"]))[0];
     assert!(report["accuracy"].as_f64().unwrap() > 0.8 && report["classes"][1]["support"].as_u64() == Some(30), "{report}");
     assert!(right(&place, &["look", "model", "word1 is great", "--format", "ascii"]).contains("great"));
-    assert!(right(&place, &["info", "model"]).contains("labels      bad, good"));
+    assert!(right(&place, &["info", "model"]).contains("labels        bad, good"));
     place.write("odd.tsv", "word1\tstrange\n");
     wrong(&place, &["eval", "model", "odd.tsv"], 1, "the label on line 1 is \"strange\"");
 
@@ -65,7 +65,7 @@ fn questions_become_a_matcher_that_ranks() {
     }
     place.write("rows.tsv", &rows);
     let base = ["train", "--task", "match", "--train", "rows.tsv", "--dev", "rows.tsv", "--out", "model", "--set", "model.embedding=8"];
-    assert!(right(&place, &[&base[..], &SMALL].concat()).contains("dev MAP     1.0000"));
+    assert!(right(&place, &[&base[..], &SMALL].concat()).contains("dev MAP   1.0000"));
 
     let ranked = right(&place, &["predict", "model", "rows.tsv"]);
     let first: Vec<&str> = ranked.lines().step_by(3).collect();
@@ -103,7 +103,7 @@ fn bags_are_learnt_judged_by_folds_and_drawn() {
     assert!(weights.len() == 3 && weights[1] > weights[0] && weights[1] > weights[2], "{weights:?}");
     assert!(right(&place, &["eval", "model", "bags.csv"]).contains("accuracy"));
     assert!(right(&place, &["look", "model", "bags.csv", "--bag", "b4", "--format", "ascii"]).contains("b4"));
-    assert!(right(&place, &["info", "model"]).contains("rows        2 features"));
+    assert!(right(&place, &["info", "model"]).contains("rows          2 features"));
     wrong(&place, &["look", "model", "bags.csv", "--bag", "b99"], 2, "has no bag \"b99\"");
     wrong(&place, &["train", "--task", "bags", "--train", "bags.csv", "--out", "x", "--folds", "99"], 1, "the number of folds is 99");
 }
