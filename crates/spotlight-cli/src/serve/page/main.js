@@ -93,7 +93,7 @@ function believe() {
 async function start() {
   ({ models: shelf, limits } = await models());
   believe();
-  if (!location.hash) state.text = model().example;
+  if (!location.hash.includes('text=')) state.text = model().example;
   onChange(changes => {
     if ('model' in changes && !location.hash.includes('text=')) change({ text: model().example }, { quiet: true });
     if ('model' in changes && shelf.find(other => other.name === state.other)?.task !== model().task) state.other = '';
