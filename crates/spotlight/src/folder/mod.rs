@@ -76,6 +76,8 @@ pub const LOG: &str = "log.txt";
 pub const AUDIT: &str = "audit.json";
 /// How probabilities are calibrated.
 pub const CALIBRATION: &str = "calibration.toml";
+/// What training pairs answered, of a transducer that remembers.
+pub const REMEMBERED: &str = "remembered.jsonl";
 /// What several seeds were asked to learn; see [`Seeds`].
 pub const SEEDS: &str = "seeds.json";
 /// Who writes there now.
@@ -94,7 +96,7 @@ pub const COMMON_NAMES: [&str; 10] = [CONFIG, WEIGHTS, METRICS, RECORD, MANIFEST
 /// Names of the files that make a model of this kind, beside [`COMMON_NAMES`].
 pub fn frame_names(task: Task) -> &'static [&'static str] {
     match task {
-        Task::Seq2seq => &["source.txt", "source.tokenizer.json", "target.txt", "target.tokenizer.json", "features.txt"],
+        Task::Seq2seq => &["source.txt", "source.tokenizer.json", "target.txt", "target.tokenizer.json", "features.txt", REMEMBERED],
         Task::Classify => &["text.txt", "text.tokenizer.json", "units.bin", "labels.txt"],
         Task::Match => &["text.txt", "text.tokenizer.json", "units.bin", "overlap.toml"],
         Task::Bags => &["labels.txt", "standard.toml"],

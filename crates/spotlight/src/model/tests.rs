@@ -63,6 +63,7 @@ fn answers_as_json_to_the_byte() {
         words: vec![0],
         confidence: None,
         share: None,
+        remembered: None,
         hypothesis: hypothesis(heads),
         stacked: false,
         inside: None,

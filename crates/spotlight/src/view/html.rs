@@ -5,7 +5,7 @@
 //! to output, shaded texts, bags, a table of the numbers, and switches for scale, words and threshold.
 
 use super::label::{is_right_to_left, shorten, shorten_text};
-use super::page::{SCORE_OF_ANSWER, SCORE_OF_MATCH};
+use super::page::SCORE_OF_MATCH;
 use super::palette::{Ground, Ramp, Rgb, Theme};
 use super::picture::Part;
 use super::scale::{NEARLY, Scale, ScaleKind};
@@ -226,7 +226,7 @@ impl Shown {
                 Shown {
                     name: arrow(&it.input, &it.text, LONGEST_NAME),
                     title: arrow(&it.input, &it.text, 2 * LONGEST),
-                    subtitle: it.score.map_or(String::new(), |score| format!("score {score}: {SCORE_OF_ANSWER}")),
+                    subtitle: it.score.map_or(String::new(), |score| format!("score {score}: {}", it.score_is())),
                     axes: ["writes", "reads"],
                     mean: if it.heads.len() > 1 { it.mean().unwrap_or_default() } else { Weights::new() },
                     source_even: it.evens(),

@@ -6,8 +6,6 @@ use super::picture::{Bag, End, Images, Match, Matrix, Part, Picture, Shaded, Wei
 use super::scale::{Scale, ScaleKind};
 use super::stack::Stack;
 
-/// What the score of a written answer is.
-pub(super) const SCORE_OF_ANSWER: &str = "log-probability, weighed by length; 0 is certain";
 /// What the score of a question and an answer is.
 pub(super) const SCORE_OF_MATCH: &str = "what answers are ranked by: the higher, the better the fit";
 

@@ -30,6 +30,9 @@ pub struct Matrix {
     /// How many units each column was merged from; empty if every column is one unit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<usize>,
+    /// How often training pairs gave this answer, and how often they had this source, if that is part of the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remembered: Option<[u32; 2]>,
     /// The end of the answer, if the model wrote one: drawn as the last row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
@@ -50,6 +53,14 @@ impl End {
 }
 
 impl Matrix {
+    /// What its score is.
+    pub(crate) fn score_is(&self) -> String {
+        match self.remembered {
+            Some([own, all]) => format!("log-probability, with {own} of {all} training pairs counted in; 0 is certain"),
+            None => "log-probability, weighed by length; 0 is certain".into(),
+        }
+    }
+
     /// The weight that an even spread would give to each column.
     pub fn evens(&self) -> Vec<f32> {
         evens(&self.pieces, self.source.len())

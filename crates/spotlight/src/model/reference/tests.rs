@@ -79,6 +79,7 @@ fn what_is_chosen_is_listed() {
         (0..50).map(|i| pair(format!("walking{i}"), format!("walked{i}"), true)).collect(),
         (0..11_000).map(|i| pair(format!("w{i}"), format!("x{i}"), false)).collect(),
         (0..2_500).map(|i| pair(sentence(i % 2000), sentence(i % 2000), false)).collect(),
+        (0..5_000).map(|i| pair(sentence(i), sentence(i), false)).collect(),
     ];
     listed(Task::Seq2seq, choices::<Transducer>(&sets, &[]), &["search.max_ratio"]);
     // This one is chosen when the units are known.

@@ -39,6 +39,8 @@ pub struct AnswerText {
     pub confidence: Option<f64>,
     /// Its part of the probability of all hypotheses in the list, if there are several.
     pub share: Option<f64>,
+    /// How often training pairs gave this answer to this source, and how often they had the source, if the model counts that in.
+    pub remembered: Option<[u32; 2]>,
     /// What the search found.
     pub hypothesis: Hypothesis,
     /// Whether its weights are of several layers, whose mean is what is drawn.
@@ -90,6 +92,7 @@ impl Answer {
                 output: h.tokens.clone(),
                 heads: drawing.heads(&h.heads()),
                 probabilities: Some(h.hypothesis.probabilities.clone()),
+                remembered: h.remembered,
                 end: h.end(drawing),
                 ..Matrix::default()
             };
@@ -167,6 +170,8 @@ impl Serialize for AnswerText {
             confidence: Option<f64>,
             #[serde(skip_serializing_if = "Option::is_none")]
             share: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            remembered: Option<[u32; 2]>,
             attention: &'a [Vec<f32>],
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             heads: &'a [Vec<Vec<f32>>],
@@ -176,9 +181,22 @@ impl Serialize for AnswerText {
             copied: &'a [f32],
         }
         let Hypothesis { log_prob, score, probabilities, attention, heads, gates, copied, .. } = &self.hypothesis;
-        let AnswerText { text, tokens, confidence, share, .. } = self;
-        let (confidence, share) = (*confidence, *share);
-        Object { text, tokens, probabilities, log_prob: *log_prob, score: *score, confidence, share, attention, heads, gates, copied }
-            .serialize(serializer)
+        let AnswerText { text, tokens, confidence, share, remembered, .. } = self;
+        let (confidence, share, remembered) = (*confidence, *share, *remembered);
+        Object {
+            text,
+            tokens,
+            probabilities,
+            log_prob: *log_prob,
+            score: *score,
+            confidence,
+            share,
+            remembered,
+            attention,
+            heads,
+            gates,
+            copied,
+        }
+        .serialize(serializer)
     }
 }

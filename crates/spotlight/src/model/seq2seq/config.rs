@@ -11,6 +11,7 @@ use crate::encoder::EncoderConfig;
 use crate::model::folder::Task;
 use crate::model::{AttentionSection, TransformerSection, UnitSection, check_format, need};
 use crate::nn::RnnConfig;
+use crate::nn::transformer::PositionKind;
 use crate::search::SearchOptions;
 use crate::text::read::TableFormat;
 use crate::text::{Pair, UnitKind};
@@ -80,6 +81,8 @@ pub struct Data {
     pub alternatives: bool,
     /// So many pairs are made up from those of the file and learnt beside them: the letters that source and target share are replaced by others, on both sides alike. For few pairs of spelt texts.
     pub made_up: usize,
+    /// So many pairs are made by joining two to four of the file, and learnt beside them, links included: for sentences that are shorter than those to be answered. For words and subwords.
+    pub joined: usize,
     /// How the files are laid out.
     #[serde(flatten)]
     pub format: TableFormat,
@@ -122,6 +125,8 @@ pub struct Model {
     pub scheduled_sampling: f64,
     /// Whether units of the source can be copied where the attention looks, known to the target's vocabulary or not.
     pub copy: bool,
+    /// Whether the targets that training pairs gave to a source, by how often they did, are counted beside what the network says. For running text, where sources come again and again.
+    pub remember: bool,
     /// `off`; or hard monotonic attention trained exactly: `zeroth`, where a step goes on depends on the state, or `first`, on the length of the move, too. For one head; the score is
     /// always `general`, and there is no smoothing.
     pub hard: Hard,
@@ -232,6 +237,7 @@ impl Default for Config {
                 features: false,
                 alternatives: true,
                 made_up: 0,
+                joined: 0,
                 format: TableFormat::default(),
             },
             source: UnitSection::default(),
@@ -254,6 +260,7 @@ impl Default for Config {
                 output: Output::Softmax,
                 scheduled_sampling: 0.0,
                 copy: false,
+                remember: false,
                 hard: Hard::Off,
             },
             attention: AttentionSection::new(ScoreKind::Additive),
@@ -307,6 +314,8 @@ impl Config {
             self.transformer.check_unused("a Transformer: set model.architecture")?;
         }
         let plain = !m.copy && m.hard == Hard::Off && self.distil.teacher.is_empty();
+        let in_a_row = !self.source.units.spells() && !self.target.units.spells() && !self.data.features && !m.copy;
+        need(self.data.joined == 0 || in_a_row, "data.joined", "needs words or subwords on both sides, without features or copy")?;
         need(m.output == Output::Softmax || plain, "model.output", "entmax does not go with copy, hard or a teacher")?;
         need(!m.copy || m.scheduled_sampling == 0.0, "model.copy", "does not go with scheduled_sampling: its guesses do not copy")?;
         if m.hard != Hard::Off {
@@ -438,18 +447,23 @@ impl Config {
         self.train.metric = if sentences && pairs >= 2_000 { "bleu".into() } else { "accuracy".into() };
     }
 
-    /// The same for a Transformer: large batches, a long rise of the learning rate, and as many steps as a processor can take in reasonable time.
+    /// The same for a Transformer: more positions a step, and as many steps as a processor takes in an hour. What the recipes for Multi30k and for French words have.
     fn choose_transformer(&mut self, positions: usize, pairs: usize, sentences: bool) {
-        let m = &mut self.model;
-        (m.embedding, m.hidden, m.dropout) = if pairs < 20_000 { (128, 128, 0.3) } else { (256, 256, 0.3) };
-        (m.encoder_layers, m.decoder_layers) = if sentences { (3, 3) } else { (4, 4) };
-        self.transformer.feed_forward = 4 * m.hidden;
-        const STEPS: usize = 3000;
-        self.train.batch = (positions / 10).clamp(1000, 6000);
-        self.train.epochs = (STEPS * self.train.batch / positions.max(1)).clamp(12, 300) as u64;
-        self.train.warmup = 400;
-        self.train.average = 3;
-        self.train.every = (self.train.epochs / 30).max(1);
+        let (m, t) = (&mut self.model, &mut self.transformer);
+        (m.embedding, m.hidden, m.dropout) = if sentences || pairs < 20_000 { (128, 128, 0.3) } else { (256, 256, 0.1) };
+        let layers = if sentences { 4 } else { 2 };
+        (m.encoder_layers, m.decoder_layers) = (layers, layers);
+        m.tied = sentences;
+        t.feed_forward = 2 * m.hidden;
+        (t.attention_dropout, t.activation_dropout) = (0.1, 0.1);
+        t.positions = PositionKind::Rotary;
+        let steps = 8000;
+        self.train.schedule = ScheduleName::Cosine;
+        (self.train.rate, self.train.warmup) = if sentences { (3e-3, 800) } else { (2e-3, 500) };
+        self.train.batch = if sentences { (positions / 70).clamp(1000, 4000) } else { (positions / 30).clamp(1000, 3000) };
+        self.train.epochs = (steps * self.train.batch / positions.max(1)).clamp(12, 300) as u64;
+        self.train.average = if sentences { 5 } else { 3 };
+        self.train.every = (self.train.epochs / 40).max(1);
         self.train.metric = if sentences && pairs >= 2_000 { "bleu".into() } else { "accuracy".into() };
     }
 

@@ -161,6 +161,14 @@ impl Transducer {
             None => self.writer(),
         };
         let (found, trace) = traced(&writer, Request { source: &ids, prefix: &prefix }, options, explore.alternatives)?;
+        let found = match &self.remembered {
+            // What was played with is the network's own.
+            Some(remembered) if changed.is_none() => {
+                let request = Request { source: &ids, prefix: &prefix };
+                remembered.recall(&writer, &[request], options, vec![found])?.remove(0)
+            }
+            _ => found,
+        };
         let written = found.first().map(|h| h.ids.clone()).unwrap_or_default();
         let target = match &explore.target {
             Some(text) => {

@@ -1,6 +1,7 @@
 //! How a transducer learns: teacher forcing, and what is measured.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -12,7 +13,7 @@ use super::copies;
 use super::data::Example;
 use super::net::{Batch, Net};
 use super::write::NetWriter;
-use super::{align, distil};
+use super::{Remembered, align, distil};
 use crate::decoder::Coverage;
 use crate::metrics::{self, Segments, Unit};
 use crate::model::Calibration;
@@ -40,11 +41,13 @@ pub struct Seq2SeqLearner {
     /// Share of the loss that is what a teacher says.
     taught: f64,
     search: SearchOptions,
+    /// What is counted beside the answers that are measured.
+    remembered: Option<Arc<Remembered>>,
 }
 
 impl Seq2SeqLearner {
-    /// For a network and the units of its target.
-    pub fn new(config: &Config, net: Net, target: Tokenizer) -> Self {
+    /// For a network, the units of its target, and what the model remembers.
+    pub fn new(config: &Config, net: Net, target: Tokenizer, remembered: Option<Arc<Remembered>>) -> Self {
         let penalty = config.model.coverage != Coverage::Off;
         Seq2SeqLearner {
             net,
@@ -56,6 +59,7 @@ impl Seq2SeqLearner {
             links: (config.alignment.weight, usize::from(config.alignment.after)),
             // Greedy while learning: it is measured after every epoch.
             search: SearchOptions { beam: 1, ..SearchOptions::from(&config.search) },
+            remembered,
         }
     }
 
@@ -84,8 +88,11 @@ impl Seq2SeqLearner {
     /// The text of each answer and the logarithm of its probability.
     fn greedy(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(String, f64)>> {
         let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
-        let found =
-            search(&NetWriter { look: self.search.coverage_penalty > 0.0, ..NetWriter::new(&self.net, params) }, &requests, &self.search)?;
+        let writer = NetWriter { look: self.search.coverage_penalty > 0.0, ..NetWriter::new(&self.net, params) };
+        let mut found = search(&writer, &requests, &self.search)?;
+        if let Some(remembered) = &self.remembered {
+            found = remembered.recall(&writer, &requests, &self.search, found)?;
+        }
         let text = |(h, e): (&Vec<Hypothesis>, &Example)| {
             h.first().map(|h| (copies::decode(&self.target, &h.ids, &e.beyond), h.log_prob)).unwrap_or_default()
         };

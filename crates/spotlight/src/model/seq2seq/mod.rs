@@ -19,11 +19,13 @@ pub mod distil;
 mod explore;
 pub mod hard;
 mod inside;
+pub mod joined;
 pub mod learn;
 mod limits;
 pub mod made_up;
 mod nearest;
 pub mod net;
+pub mod remembered;
 #[cfg(test)]
 mod search_tests;
 mod task;
@@ -45,6 +47,7 @@ pub use explore::{Explore, Explored, StepNumbers, TargetScore, ThoughtText};
 pub use inside::Inside;
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
+pub use remembered::Remembered;
 pub use write::NetWriter;
 
 pub use crate::model::touch::Edit;
@@ -78,6 +81,8 @@ pub struct Transducer {
     pub calibration: Option<Calibration>,
     /// The other members, if it is an ensemble.
     pub peers: Vec<Transducer>,
+    /// What the training pairs answered, if it is to be counted in.
+    pub remembered: Option<Arc<Remembered>>,
     /// Links that its attention learns from, by the line of the pair.
     links: Option<Arc<Links>>,
     /// What its teacher says of the training pairs.
@@ -109,7 +114,8 @@ impl Transducer {
             "" => None,
             folder => Some(distil::with_teacher(folder, |teacher| teacher.taught(pairs))?),
         };
-        Ok(Transducer { links, lessons, ..Self::with_vocabularies(config, vocabularies, params)? })
+        let remembered = config.model.remember.then(|| Arc::new(Remembered::of(pairs, &vocabularies)));
+        Ok(Transducer { links, lessons, remembered, ..Self::with_vocabularies(config, vocabularies, params)? })
     }
 
     fn with_vocabularies(config: Config, vocabularies: Vocabularies, mut params: Params<f32>) -> Result<Self> {
@@ -118,13 +124,15 @@ impl Transducer {
         if let Some(copies) = &vocabularies.copies {
             net = net.copying(&mut params, &config, copies.clone());
         }
-        Ok(Transducer { config, vocabularies, net, params, calibration: None, peers: Vec::new(), links: None, lessons: None })
+        let (peers, calibration) = (Vec::new(), None);
+        Ok(Transducer { config, vocabularies, net, params, calibration, peers, remembered: None, links: None, lessons: None })
     }
 
     /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
     pub fn save_frame(&self, path: &Path) -> Result<()> {
         folder::create(path)?;
         self.vocabularies.save(path)?;
+        self.remembered.iter().try_for_each(|remembered| remembered.save(path))?;
         folder::save_config(path, &self.config)
     }
 
@@ -137,6 +145,9 @@ impl Transducer {
         let mut model = Self::with_vocabularies(config, vocabularies, Params::blank())?;
         weights::load(&mut model.params, &path.join(folder::WEIGHTS))?;
         model.calibration = Calibration::load(path)?;
+        if model.config.model.remember {
+            model.remembered = Some(Arc::new(Remembered::load(path, &model.vocabularies)?));
+        }
         Ok(model)
     }
 
@@ -155,7 +166,7 @@ impl Transducer {
 
     /// How it learns.
     pub fn learner(&self) -> Seq2SeqLearner {
-        Seq2SeqLearner::new(&self.config, self.net.clone(), self.vocabularies.target.clone())
+        Seq2SeqLearner::new(&self.config, self.net.clone(), self.vocabularies.target.clone(), self.remembered.clone())
     }
 
     /// What a search drives.
@@ -184,6 +195,8 @@ impl Transducer {
         let (mut first, peers) = first_and_peers(members, differ)?;
         // What one of them may copy is numbered for all.
         first.vocabularies.copies = first.vocabularies.copies.or_else(|| peers.iter().find_map(|peer| peer.vocabularies.copies.clone()));
+        // Members that have not learnt from the same pairs have nothing to remember together.
+        first.remembered = first.remembered.filter(|own| peers.iter().all(|peer| peer.remembered.as_ref() == Some(own)));
         first.peers = peers;
         // What each is sure of says nothing of what they say together.
         first.calibration = first.calibration.filter(|_| first.peers.is_empty());
@@ -213,7 +226,11 @@ impl Transducer {
         let requests: Vec<Request> = ids.iter().map(|source| Request { source, prefix }).collect();
         // Weights are also needed to know what is covered, and what to copy.
         let look = options.look || options.coverage_penalty > 0.0 || copy_unknown;
-        let found = search(self.all_writers(look, options.int8).as_ref(), &requests, options)?;
+        let writers = self.all_writers(look, options.int8);
+        let mut found = search(writers.as_ref(), &requests, options)?;
+        if let Some(remembered) = &self.remembered {
+            found = remembered.recall(writers.as_ref(), &requests, options, found)?;
+        }
         Ok(sources
             .iter()
             .zip(&units)
@@ -234,7 +251,8 @@ impl Transducer {
         let v = &self.vocabularies;
         let targets: Vec<Vec<u32>> = targets.iter().zip(&units).map(|(target, units)| v.target_ids(target, &v.beyond(units))).collect();
         let pairs: Vec<(&[u32], &[u32])> = ids.iter().zip(&targets).map(|(s, t)| (s.as_slice(), t.as_slice())).collect();
-        let found = force(self.all_writers(true, int8).as_ref(), &pairs)?;
+        let mut found = force(self.all_writers(true, int8).as_ref(), &pairs)?;
+        self.remembered.iter().for_each(|remembered| remembered.judge(&ids, &mut found));
         Ok(sources
             .iter()
             .zip(&units)
@@ -287,6 +305,7 @@ impl Transducer {
                     words: v.target.word_of(&h.ids),
                     characters: v.target.character_of(&h.ids),
                     share: (several && whole > 0.0).then(|| h.log_prob.exp() / whole),
+                    remembered: self.remembered.as_ref().and_then(|remembered| remembered.times(&ids, &h.ids)),
                     confidence: self.calibration.map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,
                     stacked: self.config.model.architecture.writes_by_attention(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::config::Architecture;
 use super::hard::Hard;
+use super::joined::joined;
 use super::learn::right;
 use super::made_up::{have_stems, with_made_up};
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
@@ -141,6 +142,16 @@ impl Transducer {
     }
 }
 
+/// Pairs of sentences from which on a Transformer learns more in the same time than a recurrent model; `docs/decisions/transducers.md` has what was measured.
+const MANY: usize = 5_000;
+
+/// Whether nothing is asked for that only a recurrent model has.
+fn free_of_recurrence(changes: &[String]) -> bool {
+    let recurrent = ["model.architecture", "model.cell", "model.bidirectional", "attention."];
+    let named = changes.iter().any(|change| recurrent.iter().any(|key| change.trim_start().starts_with(key)));
+    !named && resolve(&Config::transformer(), "", changes).is_ok_and(|config| config.check().is_ok())
+}
+
 /// Pairs that are too few to learn from them that letters are copied.
 const FEW: usize = 500;
 /// Pairs that are made up beside them.
@@ -208,10 +219,15 @@ impl Model for Transducer {
     }
 
     fn choose(rows: &[Pair], changes: &[String]) -> Result<Chosen<Config>> {
-        let asked = resolve(&Config::default(), "", changes)?;
-        let mut config = Self::defaults(&asked);
+        let mut asked = resolve(&Config::default(), "", changes)?;
         let [source, target] = [guess_units(rows.iter().map(|p| &p.source)), guess_units(rows.iter().map(|p| &p.target))];
         let mut notes = vec![format!("source units: {}", source.reason), format!("target units: {}", target.reason)];
+        let sentences = !source.settings.kind.spells() && !target.settings.kind.spells();
+        if sentences && rows.len() >= MANY && free_of_recurrence(changes) {
+            asked.model.architecture = Architecture::Transformer;
+            notes.push(format!("{} pairs of sentences: nothing but attention (model.architecture)", grouped(rows.len())));
+        }
+        let mut config = Self::defaults(&asked);
         config.source = source.settings.into();
         config.target = target.settings.into();
         config.data.features = rows.first().is_some_and(|p| p.features.is_some());
@@ -219,7 +235,8 @@ impl Model for Transducer {
         let different = rows.iter().map(|p| (&p.source, &p.features, &p.target)).collect::<HashSet<_>>().len();
         config.data.alternatives = (rows.len() - different) * 20 <= rows.len();
         if !config.data.alternatives {
-            notes.push("pairs repeat themselves, as in running text: every row is measured on its own".into());
+            config.model.remember = true;
+            notes.push("pairs repeat themselves, as in running text: every row is measured on its own, and what sources were answered is remembered".into());
         }
         let spelt = config.source.units.spells() && config.target.units.spells();
         if changes.iter().any(|change| change.trim_start().starts_with("data.made_up")) {
@@ -255,7 +272,12 @@ impl Model for Transducer {
     }
 
     fn grown(&self, config: Config, rows: &[Pair]) -> Result<Self> {
-        Transducer::new_with(config, self.vocabularies.grown(&self.config, rows)?, rows)
+        let vocabularies = self.vocabularies.grown(&self.config, rows)?;
+        let mut grown = Transducer::new_with(config, vocabularies, rows)?;
+        if let Some(before) = &self.remembered {
+            grown.remembered = grown.remembered.take().map(|new| Arc::new(Arc::unwrap_or_clone(new).with(before, &grown.vocabularies)));
+        }
+        Ok(grown)
     }
 
     fn names(&self) -> Vec<Named> {
@@ -312,7 +334,11 @@ impl Model for Transducer {
     }
 
     fn lessons(&self, rows: &[Pair]) -> Result<Vec<Example>> {
-        Ok(self.examples(&with_made_up(rows, self.config.data.made_up, self.config.seed)))
+        let mut lessons = self.examples(&with_made_up(rows, self.config.data.made_up, self.config.seed));
+        let longer = joined(&lessons, self.config.data.joined, self.config.seed);
+        self.check_lengths(&longer)?;
+        lessons.extend(longer);
+        Ok(lessons)
     }
 
     fn identity(&self, row: &Pair) -> Vec<Vec<u8>> {

@@ -5,7 +5,6 @@ use super::pen::{Fragment, Style, flow, text_width};
 use super::stack;
 use super::{Look, MARGIN, WIDEST, caption, note_evenness};
 use crate::view::label::{self, Label};
-use crate::view::page::SCORE_OF_ANSWER;
 use crate::view::picture::{Evens, Matrix};
 use crate::view::scale::{self, Figures};
 use std::ops::Range;
@@ -57,8 +56,9 @@ pub(super) fn draw(matrix: &Matrix, look: Look) -> Fragment {
 fn heading(matrix: &Matrix) -> Fragment {
     let mut heading = titled(&matrix.input, &matrix.text);
     if let Some(score) = matrix.score {
-        heading.text(0.0, TITLE + 19.0, 12.0, Style::Soft, &format!("score {score:.4}: {SCORE_OF_ANSWER}"));
-        heading.grow(text_width(SCORE_OF_ANSWER.len() + 15, 12.0), TITLE + 23.0);
+        let says = matrix.score_is();
+        heading.text(0.0, TITLE + 19.0, 12.0, Style::Soft, &format!("score {score:.4}: {says}"));
+        heading.grow(text_width(says.len() + 15, 12.0), TITLE + 23.0);
     }
     heading
 }

@@ -3,7 +3,6 @@
 use super::block::{Block, Line, flow};
 use super::stack::cells;
 use super::{Label, Paint, evenness, wrap};
-use crate::view::page::SCORE_OF_ANSWER;
 use crate::view::picture::{Evens, Matrix};
 use crate::view::scale::{Portion, Scale};
 use std::ops::Range;
@@ -15,7 +14,7 @@ pub(super) fn draw(matrix: &Matrix, scale: Scale, paint: &dyn Paint, width: usiz
     let matrix = &matrix.with_end_row();
     let mut lines = vec![titled(&matrix.input, &matrix.text, paint, width)];
     if let Some(score) = matrix.score {
-        let says = format!("score {score:.4}: {SCORE_OF_ANSWER}");
+        let says = format!("score {score:.4}: {}", matrix.score_is());
         lines.extend(wrap(&says, width).iter().map(|line| Line::new(&paint.dim(line), 0)));
     }
     lines.push(Line::default());
