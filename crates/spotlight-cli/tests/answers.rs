@@ -58,6 +58,34 @@ fn a_transducer_writes_what_it_is_allowed_to() {
     }
 }
 
+/// Running text: the same words come again, and one of them is always answered otherwise than its letters say.
+#[test]
+fn what_comes_again_is_remembered() {
+    let place = Place::new();
+    let word = |i: usize| ["abc", "bca", "dab", "cad", "bad"][i % 5];
+    let line = |i: usize| match word(i) {
+        "bad" => "bad\tdead\n".to_string(),
+        word => format!("{word}\t{}\n", word.to_uppercase()),
+    };
+    let data = place.write("text.tsv", (0..120).map(line).collect::<String>());
+    let shown = run(&place, &["train", "--task", "seq2seq", "--train", "text.tsv", "--dev", "text.tsv", "--show"]);
+    assert!(out(&shown).contains("remember = true  # from the data"), "{}", out(&shown));
+    train(&place, &data, &[&CHARS[..], &["--dev", "text.tsv", "--set", "train.epochs=1"]].concat());
+    assert!(std::fs::read_to_string(place.path("model/files.json")).unwrap().contains("remembered.jsonl"));
+
+    // A network that has seen nothing once cannot spell; what it has seen is known all the same.
+    let answers = json(&out(&feed(&place, &["predict", "model", "--json"], b"bad\ncad\ndabc\n")));
+    let best = |i: usize| &answers[i]["hypotheses"][0];
+    assert_eq!((best(0)["text"].as_str(), best(1)["text"].as_str()), (Some("dead"), Some("CAD")));
+    assert!(best(0)["remembered"][0].as_u64() == best(0)["remembered"][1].as_u64() && best(0)["remembered"][0].as_u64() > Some(10));
+    assert!(best(2).get("remembered").is_none());
+    assert!(out(&run(&place, &["look", "model", "bad"])).contains("training pairs counted in"));
+
+    std::fs::remove_file(place.path("model/remembered.jsonl")).unwrap();
+    let output = feed(&place, &["predict", "model"], b"bad\n");
+    assert!(!output.status.success() && err(&output).contains("remembered.jsonl"), "{}", err(&output));
+}
+
 #[test]
 fn a_model_says_how_sure_it_is_and_leaves_out_what_it_is_not_sure_of() {
     let place = Place::new();

@@ -61,6 +61,7 @@ const SEQ2SEQ: &[Choice] = &[
     choice("train.rate", "of a Transformer 0.003 for sentences, 0.002 for spelt texts"),
     choice("train.beta2", "0.98 for a Transformer"),
     choice("train.warmup", "of a Transformer 800 for sentences, 500 for spelt texts"),
+    choice("train.patience", "0 for a Transformer: it gets better until its rate is 0"),
     choice("train.smoothing", "0.1"),
     choice("train.average", "3; 5 for a Transformer of sentences"),
     choice("train.every", "6,000 over the number of pairs, from 1 to 5; of a Transformer a fortieth of all epochs"),

@@ -273,6 +273,9 @@ impl Default for Config {
     }
 }
 
+/// What a model learns depends on the number of steps more than on the size of a batch.
+const STEPS: usize = 8000;
+
 impl Config {
     /// The defaults of a Transformer: those of Wu, Cotterell and Hulden, 2021, for characters.
     pub fn transformer() -> Self {
@@ -437,8 +440,6 @@ impl Config {
         // Small sets need many passes, large ones few.
         let most = if self.data.made_up > 0 { 40 } else { 100 };
         self.train.epochs = (300_000 / pairs.max(1)).clamp(12, most) as u64;
-        // What a model learns depends on the number of steps more than on the size of a batch.
-        const STEPS: usize = 8000;
         self.train.batch = (positions * self.train.epochs as usize / STEPS).clamp(300, 2000);
         self.train.smoothing = 0.1;
         self.train.average = 3;
@@ -457,12 +458,13 @@ impl Config {
         t.feed_forward = 2 * m.hidden;
         (t.attention_dropout, t.activation_dropout) = (0.1, 0.1);
         t.positions = PositionKind::Rotary;
-        let steps = 8000;
         self.train.schedule = ScheduleName::Cosine;
         (self.train.rate, self.train.warmup) = if sentences { (3e-3, 800) } else { (2e-3, 500) };
         self.train.batch = if sentences { (positions / 70).clamp(1000, 4000) } else { (positions / 30).clamp(1000, 3000) };
-        self.train.epochs = (steps * self.train.batch / positions.max(1)).clamp(12, 300) as u64;
+        self.train.epochs = (STEPS * self.train.batch / positions.max(1)).clamp(12, 300) as u64;
         self.train.average = if sentences { 5 } else { 3 };
+        // It gets better until its rate is 0.
+        self.train.patience = 0;
         self.train.every = (self.train.epochs / 40).max(1);
         self.train.metric = if sentences && pairs >= 2_000 { "bleu".into() } else { "accuracy".into() };
     }

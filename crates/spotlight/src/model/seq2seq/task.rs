@@ -20,6 +20,7 @@ use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::nothing_to_measure;
 use crate::model::{Chosen, Contexts, Model, Settings, Task, teach};
+use crate::nn::transformer::PositionKind;
 use crate::params::Params;
 use crate::search::Lexicon;
 use crate::text::Pair;
@@ -149,7 +150,9 @@ const MANY: usize = 5_000;
 fn free_of_recurrence(changes: &[String]) -> bool {
     let recurrent = ["model.architecture", "model.cell", "model.bidirectional", "attention."];
     let named = changes.iter().any(|change| recurrent.iter().any(|key| change.trim_start().starts_with(key)));
-    !named && resolve(&Config::transformer(), "", changes).is_ok_and(|config| config.check().is_ok())
+    let mut attention = Config::transformer();
+    attention.transformer.positions = PositionKind::Rotary;
+    !named && resolve(&attention, "", changes).is_ok_and(|config| config.check().is_ok())
 }
 
 /// Pairs that are too few to learn from them that letters are copied.

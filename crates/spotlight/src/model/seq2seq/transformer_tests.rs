@@ -1,5 +1,6 @@
 //! Transducers made of nothing but attention: what is particular to them. What every decoder must do is tested for their shapes, too, in `tests.rs`.
 
+use super::config::Architecture;
 use super::tests::{config, pair, reverser};
 use super::*;
 use crate::model::Model;
@@ -294,4 +295,26 @@ fn the_mask_is_drawn_as_such_in_every_form() {
     let Picture::Stack(heads) = &drawn(View::Cross, None, None)[0] else { panic!("not a stack") };
     let [one, other] = [0, 1].map(|head| heads.layers[0].panels[head].weights[1][2].unwrap());
     assert!((mean.layers[0].panels[0].weights[1][2].unwrap() - 0.5 * (one + other)).abs() < 1e-6);
+}
+
+#[test]
+fn many_sentences_are_read_by_attention_unless_something_recurrent_is_wanted() {
+    let sentence = |i: usize| format!("word{i} and other{i} with some{} thing{}", i * 7, i * 3);
+    let pairs: Vec<Pair> = (0..5_000).map(|i| pair(&sentence(i), &sentence(i + 1), i + 1)).collect();
+    let chosen = |pairs: &[Pair], changes: &[&str]| {
+        let changes: Vec<String> = changes.iter().map(|change| change.to_string()).collect();
+        let config = resolve(&Transducer::choose(pairs, &changes).unwrap().config, "", &changes).unwrap();
+        config.check().unwrap();
+        config.model.architecture
+    };
+    assert_eq!(chosen(&pairs, &[]), Architecture::Transformer);
+    assert_eq!(chosen(&pairs, &["model.hidden=64", "model.copy=true"]), Architecture::Transformer);
+    assert_eq!(chosen(&pairs[1..], &[]), Architecture::Recurrent);
+    for recurrent in
+        ["model.architecture=recurrent", "model.cell=lstm", "attention.heads=2", "model.order=luong", "model.hidden=66", "model.hidden=68"]
+    {
+        assert_eq!(chosen(&pairs, &[recurrent]), Architecture::Recurrent, "{recurrent}");
+    }
+    let words: Vec<Pair> = (0..6_000).map(|i| pair(&format!("w{i}"), &format!("x{i}"), i + 1)).collect();
+    assert_eq!(chosen(&words, &[]), Architecture::Recurrent);
 }
