@@ -27,7 +27,8 @@ pub fn models() -> &'static Place {
                 "transformer",
                 "seq2seq",
                 "numerals.tsv",
-                small(&["model.architecture=transformer", "transformer.heads=2", "model.decoder_layers=1"]),
+                // Long enough to write something.
+                small(&["model.architecture=transformer", "transformer.heads=2", "model.decoder_layers=1", "train.epochs=16"]),
             ),
             ("classify", "classify", "messages.tsv", vec!["train.epochs=2"]),
             ("classify-heads", "classify", "messages.tsv", vec!["train.epochs=2", "model.form=pooled", "attention.heads=2"]),
