@@ -78,6 +78,10 @@ pub const AUDIT: &str = "audit.json";
 pub const CALIBRATION: &str = "calibration.toml";
 /// What training pairs answered, of a transducer that remembers.
 pub const REMEMBERED: &str = "remembered.jsonl";
+/// Training pairs as units of the source and what each writes, of a transducer with a joint n-gram model.
+pub const JOINT: &str = "joint.jsonl";
+/// How much network and counts each have to say.
+pub const VOICES: &str = "voices.toml";
 /// What several seeds were asked to learn; see [`Seeds`].
 pub const SEEDS: &str = "seeds.json";
 /// Who writes there now.
@@ -96,7 +100,9 @@ pub const COMMON_NAMES: [&str; 10] = [CONFIG, WEIGHTS, METRICS, RECORD, MANIFEST
 /// Names of the files that make a model of this kind, beside [`COMMON_NAMES`].
 pub fn frame_names(task: Task) -> &'static [&'static str] {
     match task {
-        Task::Seq2seq => &["source.txt", "source.tokenizer.json", "target.txt", "target.tokenizer.json", "features.txt", REMEMBERED],
+        Task::Seq2seq => {
+            &["source.txt", "source.tokenizer.json", "target.txt", "target.tokenizer.json", "features.txt", REMEMBERED, JOINT, VOICES]
+        }
         Task::Classify => &["text.txt", "text.tokenizer.json", "units.bin", "labels.txt"],
         Task::Match => &["text.txt", "text.tokenizer.json", "units.bin", "overlap.toml"],
         Task::Bags => &["labels.txt", "standard.toml"],

@@ -64,6 +64,7 @@ fn answers_as_json_to_the_byte() {
         confidence: None,
         share: None,
         remembered: None,
+        joint: None,
         hypothesis: hypothesis(heads),
         stacked: false,
         inside: None,

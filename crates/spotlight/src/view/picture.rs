@@ -33,6 +33,9 @@ pub struct Matrix {
     /// How often training pairs gave this answer, and how often they had this source, if that is part of the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remembered: Option<[u32; 2]>,
+    /// What counts of letters say of this answer, if that is part of the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint: Option<f64>,
     /// The end of the answer, if the model wrote one: drawn as the last row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
@@ -55,9 +58,10 @@ impl End {
 impl Matrix {
     /// What its score is.
     pub(crate) fn score_is(&self) -> String {
-        match self.remembered {
-            Some([own, all]) => format!("log-probability, with {own} of {all} training pairs counted in; 0 is certain"),
-            None => "log-probability, weighed by length; 0 is certain".into(),
+        match (self.remembered, self.joint) {
+            (Some([own, all]), _) => format!("log-probability, with {own} of {all} training pairs counted in; 0 is certain"),
+            (_, Some(_)) => "log-probability among the answers found, letters counted in; 0 is certain".into(),
+            _ => "log-probability, weighed by length; 0 is certain".into(),
         }
     }
 

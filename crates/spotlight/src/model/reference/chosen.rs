@@ -41,6 +41,7 @@ const SEQ2SEQ: &[Choice] = &[
     choice("model.encoder_layers", "of a Transformer 4 for sentences, 2 for spelt texts"),
     choice("model.decoder_layers", "of a Transformer 4 for sentences, 2 for spelt texts"),
     choice("model.remember", "true for running text, as data.alternatives is false"),
+    choice("model.joint", "true from 1,000 pairs with spelt sources on, without features or copy"),
     choice("model.tied", "true for a Transformer of sentences"),
     choice(
         "model.dropout",
@@ -66,6 +67,7 @@ const SEQ2SEQ: &[Choice] = &[
     choice("train.average", "3; 5 for a Transformer of sentences"),
     choice("train.every", "6,000 over the number of pairs, from 1 to 5; of a Transformer a fortieth of all epochs"),
     choice("train.metric", "bleu for 2,000 or more pairs of sentences, else accuracy"),
+    choice("search.beam", "5 with model.joint"),
     choice("search.max_ratio", "the largest ratio among the training pairs, rounded up; with a recipe, too"),
 ];
 

@@ -41,6 +41,8 @@ pub struct AnswerText {
     pub share: Option<f64>,
     /// How often training pairs gave this answer to this source, and how often they had the source, if the model counts that in.
     pub remembered: Option<[u32; 2]>,
+    /// The logarithm of the probability of source and answer by the counts of letters, if they have a say.
+    pub joint: Option<f64>,
     /// What the search found.
     pub hypothesis: Hypothesis,
     /// Whether its weights are of several layers, whose mean is what is drawn.
@@ -93,6 +95,7 @@ impl Answer {
                 heads: drawing.heads(&h.heads()),
                 probabilities: Some(h.hypothesis.probabilities.clone()),
                 remembered: h.remembered,
+                joint: h.joint,
                 end: h.end(drawing),
                 ..Matrix::default()
             };
@@ -172,6 +175,8 @@ impl Serialize for AnswerText {
             share: Option<f64>,
             #[serde(skip_serializing_if = "Option::is_none")]
             remembered: Option<[u32; 2]>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            joint: Option<f64>,
             attention: &'a [Vec<f32>],
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             heads: &'a [Vec<Vec<f32>>],
@@ -181,8 +186,8 @@ impl Serialize for AnswerText {
             copied: &'a [f32],
         }
         let Hypothesis { log_prob, score, probabilities, attention, heads, gates, copied, .. } = &self.hypothesis;
-        let AnswerText { text, tokens, confidence, share, remembered, .. } = self;
-        let (confidence, share, remembered) = (*confidence, *share, *remembered);
+        let AnswerText { text, tokens, confidence, share, remembered, joint, .. } = self;
+        let (confidence, share, remembered, joint) = (*confidence, *share, *remembered, *joint);
         Object {
             text,
             tokens,
@@ -192,6 +197,7 @@ impl Serialize for AnswerText {
             confidence,
             share,
             remembered,
+            joint,
             attention,
             heads,
             gates,

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hard::Hard;
 use super::net::Spoken;
-use super::{Answer, Transducer};
+use super::{Answer, Beside, Transducer};
 use crate::attention::{Glance, Intervening, Memory, Question};
 use crate::axis::Axis;
 use crate::decoder::{AnyDecoder, Coverage, Decoder, Order, RecurrentDecoder};
@@ -160,15 +160,11 @@ impl Transducer {
             Some(changed) => self.writer().intervening(changed),
             None => self.writer(),
         };
-        let (found, trace) = traced(&writer, Request { source: &ids, prefix: &prefix }, options, explore.alternatives)?;
-        let found = match &self.remembered {
-            // What was played with is the network's own.
-            Some(remembered) if changed.is_none() => {
-                let request = Request { source: &ids, prefix: &prefix };
-                remembered.recall(&writer, &[request], options, vec![found])?.remove(0)
-            }
-            _ => found,
-        };
+        // What was played with is the network's own.
+        let beside = if changed.is_none() { self.beside.clone() } else { Beside::default() };
+        let request = Request { source: &ids, prefix: &prefix };
+        let (found, trace) = traced(&writer, request, &beside.wide(options), explore.alternatives)?;
+        let found = beside.judge(&writer, &[request], options, vec![found])?.remove(0);
         let written = found.first().map(|h| h.ids.clone()).unwrap_or_default();
         let target = match &explore.target {
             Some(text) => {

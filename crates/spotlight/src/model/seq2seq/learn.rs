@@ -1,7 +1,6 @@
 //! How a transducer learns: teacher forcing, and what is measured.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,12 +12,12 @@ use super::copies;
 use super::data::Example;
 use super::net::{Batch, Net};
 use super::write::NetWriter;
-use super::{Remembered, align, distil};
+use super::{Beside, Voices, align, distil};
 use crate::decoder::Coverage;
 use crate::metrics::{self, Segments, Unit};
 use crate::model::Calibration;
 use crate::params::Params;
-use crate::search::{Hypothesis, Request, SearchOptions, search};
+use crate::search::{Hypothesis, Request, SearchOptions};
 use crate::tape::{Tape, Var};
 use crate::text::batch::{Lengths, by_length};
 use crate::text::{Tokenizer, UnitKind};
@@ -41,13 +40,15 @@ pub struct Seq2SeqLearner {
     /// Share of the loss that is what a teacher says.
     taught: f64,
     search: SearchOptions,
-    /// What is counted beside the answers that are measured.
-    remembered: Option<Arc<Remembered>>,
+    /// Hypotheses while it is found out how much each voice counts.
+    beam: usize,
+    /// What speaks beside the network.
+    beside: Beside,
 }
 
 impl Seq2SeqLearner {
-    /// For a network, the units of its target, and what the model remembers.
-    pub fn new(config: &Config, net: Net, target: Tokenizer, remembered: Option<Arc<Remembered>>) -> Self {
+    /// For a network, the units of its target, and what speaks beside it.
+    pub fn new(config: &Config, net: Net, target: Tokenizer, beside: Beside) -> Self {
         let penalty = config.model.coverage != Coverage::Off;
         Seq2SeqLearner {
             net,
@@ -59,7 +60,8 @@ impl Seq2SeqLearner {
             links: (config.alignment.weight, usize::from(config.alignment.after)),
             // Greedy while learning: it is measured after every epoch.
             search: SearchOptions { beam: 1, ..SearchOptions::from(&config.search) },
-            remembered,
+            beam: config.search.beam,
+            beside,
         }
     }
 
@@ -85,14 +87,25 @@ impl Seq2SeqLearner {
         Ok(())
     }
 
+    fn writer<'a>(&'a self, params: &'a Params<f32>) -> NetWriter<'a> {
+        NetWriter { look: self.search.coverage_penalty > 0.0, ..NetWriter::new(&self.net, params) }
+    }
+
+    /// How much each voice counts, found out with the development examples.
+    fn voices(&self, params: &Params<f32>, examples: &[Example]) -> Result<Option<Voices>> {
+        let sources: Vec<&[u32]> = examples.iter().map(|e| e.source.as_slice()).collect();
+        let options = SearchOptions { beam: self.beam, ..self.search.clone() };
+        let references = references(examples);
+        let right = |i: usize, ids: &[u32]| {
+            references.contains(&(examples[i].key.as_str(), copies::decode(&self.target, ids, &examples[i].beyond).as_str()))
+        };
+        Ok(Voices::fit(&self.beside.lists(&self.writer(params), &sources, &options, right)?))
+    }
+
     /// The text of each answer and the logarithm of its probability.
-    fn greedy(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(String, f64)>> {
+    fn answers(&self, params: &Params<f32>, examples: &[Example], beside: &Beside, options: &SearchOptions) -> Result<Vec<(String, f64)>> {
         let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
-        let writer = NetWriter { look: self.search.coverage_penalty > 0.0, ..NetWriter::new(&self.net, params) };
-        let mut found = search(&writer, &requests, &self.search)?;
-        if let Some(remembered) = &self.remembered {
-            found = remembered.recall(&writer, &requests, &self.search, found)?;
-        }
+        let found = beside.search(&self.writer(params), &requests, options)?;
         let text = |(h, e): (&Vec<Hypothesis>, &Example)| {
             h.first().map(|h| (copies::decode(&self.target, &h.ids, &e.beyond), h.log_prob)).unwrap_or_default()
         };
@@ -163,23 +176,32 @@ impl Learner for Seq2SeqLearner {
             .collect::<Result<Vec<f64>>>()?;
         let targets: usize = examples.iter().map(|e| e.target.len()).sum();
         let mut measures = vec![Measure::falling("loss", losses.iter().sum::<f64>() / targets.max(1) as f64)];
-        let texts: Vec<String> = self.greedy(params, examples)?.into_iter().map(|(text, _)| text).collect();
+        let texts: Vec<String> = self.answers(params, examples, &self.beside, &self.search)?.into_iter().map(|(text, _)| text).collect();
         measures.extend(text_measures(examples, &texts, self.target.kind())?);
         Ok(measures)
     }
 
     /// How sure the model may be of its answers.
     fn closing(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(&'static str, Vec<u8>)>> {
-        let answers = self.greedy(params, examples)?;
+        let voices = self.voices(params, examples)?;
+        // With several voices answers are chosen among those of a whole beam.
+        let options = SearchOptions { beam: if voices.is_some() { self.beam } else { 1 }, ..self.search.clone() };
+        let answers = self.answers(params, examples, &Beside { voices, ..self.beside.clone() }, &options)?;
         let texts: Vec<&str> = answers.iter().map(|(text, _)| text.as_str()).collect();
         let judged: Vec<(f64, bool)> = answers.iter().map(|a| a.1).zip(right(examples, &texts)).collect();
-        Ok(Calibration::of_answers(&judged).iter().map(Calibration::file).collect())
+        let calibration = Calibration::of_answers(&judged);
+        Ok(calibration.iter().map(Calibration::file).chain(voices.iter().map(Voices::file)).collect())
     }
+}
+
+/// What is right: for what is asked, as text, each of its references.
+fn references(examples: &[Example]) -> HashSet<(&str, &str)> {
+    examples.iter().map(|e| (e.key.as_str(), e.reference.as_str())).collect()
 }
 
 /// Whether each answer is one of the references of its source.
 pub(super) fn right(examples: &[Example], answers: &[&str]) -> Vec<bool> {
-    let references: HashSet<(&str, &str)> = examples.iter().map(|e| (e.key.as_str(), e.reference.as_str())).collect();
+    let references = references(examples);
     examples.iter().zip(answers).map(|(e, answer)| references.contains(&(e.key.as_str(), *answer))).collect()
 }
 

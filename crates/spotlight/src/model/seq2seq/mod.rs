@@ -7,6 +7,7 @@
 pub mod align;
 mod answer;
 mod baseline;
+pub mod beside;
 #[cfg(test)]
 mod changed_tests;
 pub mod config;
@@ -20,6 +21,7 @@ mod explore;
 pub mod hard;
 mod inside;
 pub mod joined;
+pub mod joint;
 pub mod learn;
 mod limits;
 pub mod made_up;
@@ -40,11 +42,13 @@ use std::sync::Arc;
 
 use align::Links;
 pub use answer::{Answer, AnswerText};
+pub use beside::{Beside, Voices};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
 use distil::Lessons;
 pub use explore::{Explore, Explored, StepNumbers, TargetScore, ThoughtText};
 pub use inside::Inside;
+pub use joint::Joint;
 pub use learn::Seq2SeqLearner;
 pub use net::Net;
 pub use remembered::Remembered;
@@ -59,7 +63,7 @@ use crate::config::resolve;
 use crate::model::ensemble::first_and_peers;
 use crate::model::{Calibration, fits, folder};
 use crate::params::Params;
-use crate::search::{Request, Together, Writer, force, search};
+use crate::search::{Request, Together, Writer, force};
 use crate::tape::Tape;
 use crate::text::vocab::UNKNOWN;
 use crate::text::{Pair, Unit};
@@ -81,8 +85,8 @@ pub struct Transducer {
     pub calibration: Option<Calibration>,
     /// The other members, if it is an ensemble.
     pub peers: Vec<Transducer>,
-    /// What the training pairs answered, if it is to be counted in.
-    pub remembered: Option<Arc<Remembered>>,
+    /// What speaks beside the network.
+    pub beside: Beside,
     /// Links that its attention learns from, by the line of the pair.
     links: Option<Arc<Links>>,
     /// What its teacher says of the training pairs.
@@ -115,7 +119,9 @@ impl Transducer {
             folder => Some(distil::with_teacher(folder, |teacher| teacher.taught(pairs))?),
         };
         let remembered = config.model.remember.then(|| Arc::new(Remembered::of(pairs, &vocabularies)));
-        Ok(Transducer { links, lessons, remembered, ..Self::with_vocabularies(config, vocabularies, params)? })
+        let joint = config.model.joint.then(|| Arc::new(Joint::of(pairs, &vocabularies)));
+        let beside = Beside { remembered, joint, voices: None };
+        Ok(Transducer { links, lessons, beside, ..Self::with_vocabularies(config, vocabularies, params)? })
     }
 
     fn with_vocabularies(config: Config, vocabularies: Vocabularies, mut params: Params<f32>) -> Result<Self> {
@@ -125,14 +131,15 @@ impl Transducer {
             net = net.copying(&mut params, &config, copies.clone());
         }
         let (peers, calibration) = (Vec::new(), None);
-        Ok(Transducer { config, vocabularies, net, params, calibration, peers, remembered: None, links: None, lessons: None })
+        Ok(Transducer { config, vocabularies, net, params, calibration, peers, beside: Beside::default(), links: None, lessons: None })
     }
 
     /// Writes settings and vocabularies; the weights are written by the training run or [`weights::save`].
     pub fn save_frame(&self, path: &Path) -> Result<()> {
         folder::create(path)?;
         self.vocabularies.save(path)?;
-        self.remembered.iter().try_for_each(|remembered| remembered.save(path))?;
+        self.beside.remembered.iter().try_for_each(|remembered| remembered.save(path))?;
+        self.beside.joint.iter().try_for_each(|joint| joint.save(path))?;
         folder::save_config(path, &self.config)
     }
 
@@ -146,7 +153,11 @@ impl Transducer {
         weights::load(&mut model.params, &path.join(folder::WEIGHTS))?;
         model.calibration = Calibration::load(path)?;
         if model.config.model.remember {
-            model.remembered = Some(Arc::new(Remembered::load(path, &model.vocabularies)?));
+            model.beside.remembered = Some(Arc::new(Remembered::load(path, &model.vocabularies)?));
+        }
+        if model.config.model.joint {
+            model.beside.joint = Some(Arc::new(Joint::load(path)?));
+            model.beside.voices = Voices::load(path)?;
         }
         Ok(model)
     }
@@ -166,7 +177,7 @@ impl Transducer {
 
     /// How it learns.
     pub fn learner(&self) -> Seq2SeqLearner {
-        Seq2SeqLearner::new(&self.config, self.net.clone(), self.vocabularies.target.clone(), self.remembered.clone())
+        Seq2SeqLearner::new(&self.config, self.net.clone(), self.vocabularies.target.clone(), self.beside.clone())
     }
 
     /// What a search drives.
@@ -196,7 +207,11 @@ impl Transducer {
         // What one of them may copy is numbered for all.
         first.vocabularies.copies = first.vocabularies.copies.or_else(|| peers.iter().find_map(|peer| peer.vocabularies.copies.clone()));
         // Members that have not learnt from the same pairs have nothing to remember together.
-        first.remembered = first.remembered.filter(|own| peers.iter().all(|peer| peer.remembered.as_ref() == Some(own)));
+        let own = &mut first.beside;
+        own.remembered = own.remembered.take().filter(|own| peers.iter().all(|peer| peer.beside.remembered.as_ref() == Some(own)));
+        own.joint = own.joint.take().filter(|own| peers.iter().all(|peer| peer.beside.joint.as_ref() == Some(own)));
+        let voices: Option<Vec<Voices>> = std::iter::once(own.voices).chain(peers.iter().map(|peer| peer.beside.voices)).collect();
+        own.voices = voices.as_deref().and_then(Voices::mean);
         first.peers = peers;
         // What each is sure of says nothing of what they say together.
         first.calibration = first.calibration.filter(|_| first.peers.is_empty());
@@ -227,10 +242,7 @@ impl Transducer {
         // Weights are also needed to know what is covered, and what to copy.
         let look = options.look || options.coverage_penalty > 0.0 || copy_unknown;
         let writers = self.all_writers(look, options.int8);
-        let mut found = search(writers.as_ref(), &requests, options)?;
-        if let Some(remembered) = &self.remembered {
-            found = remembered.recall(writers.as_ref(), &requests, options, found)?;
-        }
+        let found = self.beside.search(writers.as_ref(), &requests, options)?;
         Ok(sources
             .iter()
             .zip(&units)
@@ -251,8 +263,9 @@ impl Transducer {
         let v = &self.vocabularies;
         let targets: Vec<Vec<u32>> = targets.iter().zip(&units).map(|(target, units)| v.target_ids(target, &v.beyond(units))).collect();
         let pairs: Vec<(&[u32], &[u32])> = ids.iter().zip(&targets).map(|(s, t)| (s.as_slice(), t.as_slice())).collect();
-        let mut found = force(self.all_writers(true, int8).as_ref(), &pairs)?;
-        self.remembered.iter().for_each(|remembered| remembered.judge(&ids, &mut found));
+        let writers = self.all_writers(true, int8);
+        let mut found = force(writers.as_ref(), &pairs)?;
+        self.beside.judge_given(writers.as_ref(), &ids, &self.search_options(), &mut found)?;
         Ok(sources
             .iter()
             .zip(&units)
@@ -305,7 +318,8 @@ impl Transducer {
                     words: v.target.word_of(&h.ids),
                     characters: v.target.character_of(&h.ids),
                     share: (several && whole > 0.0).then(|| h.log_prob.exp() / whole),
-                    remembered: self.remembered.as_ref().and_then(|remembered| remembered.times(&ids, &h.ids)),
+                    remembered: self.beside.remembered.as_ref().and_then(|remembered| remembered.times(&ids, &h.ids)),
+                    joint: self.beside.counted(&ids, &h.ids),
                     confidence: self.calibration.map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,
                     stacked: self.config.model.architecture.writes_by_attention(),

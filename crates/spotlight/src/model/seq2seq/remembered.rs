@@ -13,7 +13,7 @@ use std::path::Path;
 
 use super::data::Vocabularies;
 use crate::folder::REMEMBERED;
-use crate::search::{Hypothesis, Lexicon, Request, SearchOptions, Writer, force};
+use crate::search::Hypothesis;
 use crate::text::Pair;
 use crate::text::vocab::UNKNOWN;
 use crate::weights::write_whole;
@@ -105,45 +105,21 @@ impl Remembered {
     }
 
     /// The probability of an answer, from what the network says of it.
-    fn count_in(&self, source: &[u32], answer: &mut Hypothesis) {
+    pub(super) fn count_in(&self, source: &[u32], answer: &mut Hypothesis) {
         if let Some([own, all]) = self.times(source, &answer.ids) {
             answer.log_prob = ((f64::from(own) + WORTH * answer.log_prob.exp()) / (f64::from(all) + WORTH)).ln();
             answer.score = answer.log_prob;
         }
     }
 
-    /// Counts pairs into given answers.
-    pub(super) fn judge(&self, sources: &[Vec<u32>], answers: &mut [Hypothesis]) {
-        sources.iter().zip(answers).for_each(|(source, answer)| self.count_in(source, answer));
+    /// Whether a pair has this source.
+    pub(super) fn has(&self, source: &[u32]) -> bool {
+        self.units.contains_key(source)
     }
 
-    /// What a search found, the most frequent targets of known sources among it, each with its new probability. Answers that are drawn stay as they are.
-    pub(super) fn recall(
-        &self,
-        writer: &dyn Writer,
-        requests: &[Request],
-        options: &SearchOptions,
-        mut found: Vec<Vec<Hypothesis>>,
-    ) -> Result<Vec<Vec<Hypothesis>>> {
-        if options.sample.is_some() {
-            return Ok(found);
-        }
-        let mut missing: Vec<(usize, &[u32])> = Vec::new();
-        for (item, (request, found)) in requests.iter().zip(&found).enumerate() {
-            let targets = self.units.get(request.source).into_iter().flatten().map(|known| known.0.as_slice());
-            let other = |target: &&[u32]| allowed(target, request, options) && found.iter().all(|h| h.ids != *target);
-            missing.extend(targets.filter(other).take(options.n_best).map(|target| (item, target)));
-        }
-        let pairs: Vec<(&[u32], &[u32])> = missing.iter().map(|&(item, target)| (requests[item].source, target)).collect();
-        for ((item, _), answer) in missing.iter().zip(force(writer, &pairs)?) {
-            found[*item].push(answer);
-        }
-        for (request, found) in requests.iter().zip(&mut found).filter(|(request, _)| self.units.contains_key(request.source)) {
-            found.iter_mut().for_each(|answer| self.count_in(request.source, answer));
-            found.sort_by(|a, b| b.log_prob.total_cmp(&a.log_prob));
-            found.truncate(options.n_best.max(1));
-        }
-        Ok(found)
+    /// The targets of a source, the most frequent first.
+    pub(super) fn targets(&self, source: &[u32]) -> impl Iterator<Item = &[u32]> {
+        self.units.get(source).into_iter().flatten().map(|known| known.0.as_slice())
     }
 
     /// Writes what is remembered into a model's folder.
@@ -172,15 +148,6 @@ impl Remembered {
         }
         Ok(remembered.in_units(vocabularies))
     }
-}
-
-/// Whether a search with these options may answer so.
-fn allowed(target: &[u32], request: &Request, options: &SearchOptions) -> bool {
-    let listed = |lexicon: &Lexicon| {
-        let end = target.iter().try_fold(Lexicon::ROOT, |node, &unit| lexicon.go(node, unit));
-        end.is_some_and(|node| lexicon.ends(node))
-    };
-    target.starts_with(request.prefix) && target.len() >= options.min_length && options.lexicon.as_deref().is_none_or(listed)
 }
 
 #[cfg(test)]
@@ -234,11 +201,6 @@ mod tests {
             let network = self::model("model.remember=false");
             network.answer(&[("ab", None)], &options, false).unwrap()[0].hypotheses.iter().map(|h| h.text.clone()).collect::<Vec<_>>()
         });
-        let [y, x] = ["y", "x"].map(|unit| model.vocabularies.target.ids(unit)[0]);
-        let request = Request { source: &[], prefix: &[y] };
-        assert!(allowed(&[y, x], &request, &SearchOptions::GREEDY) && !allowed(&[x], &request, &SearchOptions::GREEDY));
-        let listed = SearchOptions { lexicon: Some(std::sync::Arc::new(Lexicon::new([[y].as_slice()]))), ..SearchOptions::GREEDY };
-        assert!(allowed(&[y], &request, &listed) && !allowed(&[y, x], &request, &listed) && !allowed(&[], &request, &listed));
     }
 
     /// Measured while learning as it is answered later.
@@ -255,7 +217,7 @@ mod tests {
     fn it_is_kept_and_grows() {
         let place = tempfile::tempdir().unwrap();
         let model = model("model.remember=true");
-        let kept = model.remembered.as_deref().unwrap();
+        let kept = model.beside.remembered.as_deref().unwrap();
         kept.save(place.path()).unwrap();
         assert_eq!(&Remembered::load(place.path(), &model.vocabularies).unwrap(), kept);
         std::fs::write(place.path().join(REMEMBERED), "[\"a\", null, \"b\", 1]\n[\"a\"]\n").unwrap();
@@ -265,7 +227,12 @@ mod tests {
         let grown = model.grown(model.config.clone(), &[pair("ab", "z", 1), pair("ab", "yx", 2)]).unwrap();
         let times = |source: &str, target: &str| {
             let ids = |tokenizer: &crate::text::Tokenizer, text: &str| tokenizer.ids(text);
-            grown.remembered.as_deref().unwrap().times(&ids(&grown.vocabularies.source, source), &ids(&grown.vocabularies.target, target))
+            grown
+                .beside
+                .remembered
+                .as_deref()
+                .unwrap()
+                .times(&ids(&grown.vocabularies.source, source), &ids(&grown.vocabularies.target, target))
         };
         assert_eq!(
             [times("ab", "yx"), times("ab", "z"), times("c", "y"), times("b", "y")],
@@ -276,8 +243,8 @@ mod tests {
     #[test]
     fn members_that_learnt_from_other_pairs_remember_nothing_together() {
         let [one, other] = [1, 2].map(|seed| Transducer::new(config(&["model.remember=true", &format!("seed={seed}")]), &pairs()).unwrap());
-        assert!(Transducer::joined(vec![one.clone(), other]).unwrap().remembered.is_some());
+        assert!(Transducer::joined(vec![one.clone(), other]).unwrap().beside.remembered.is_some());
         let fewer = Transducer::new(one.config.clone(), &[&pairs()[1..], &[pair("ab", "x", 9)], &[pair("c", "y", 9)]].concat()).unwrap();
-        assert!(Transducer::joined(vec![one, fewer]).unwrap().remembered.is_none());
+        assert!(Transducer::joined(vec![one, fewer]).unwrap().beside.remembered.is_none());
     }
 }

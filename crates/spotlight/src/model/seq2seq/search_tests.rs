@@ -6,6 +6,7 @@ use super::tests::{config, pair, reverser};
 use super::transformer_tests::{LEARNER, TRANSFORMERS};
 use super::*;
 use crate::model::{AnswerOptions, Model};
+use crate::search::search;
 use crate::search::{Session, Stepped};
 use crate::tape::Pool;
 use crate::text::vocab::{END, START};

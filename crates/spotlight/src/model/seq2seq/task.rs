@@ -155,6 +155,9 @@ fn free_of_recurrence(changes: &[String]) -> bool {
     !named && resolve(&attention, "", changes).is_ok_and(|config| config.check().is_ok())
 }
 
+/// Pairs from which on letters are counted beside the network: of fewer, too few are developed with to tell whether that helps.
+const COUNTED: usize = 1_000;
+
 /// Pairs that are too few to learn from them that letters are copied.
 const FEW: usize = 500;
 /// Pairs that are made up beside them.
@@ -250,6 +253,11 @@ impl Model for Transducer {
                 "{MADE_UP} pairs are made up beside these few: letters that source and target share are replaced (data.made_up)"
             ));
         }
+        let told = resolve(&config, "", changes)?;
+        if rows.len() >= COUNTED && told.source.units.spells() && !told.data.features && !told.model.copy {
+            (config.model.joint, config.search.beam) = (true, 5);
+            notes.push("spelt sources: what each letter writes is counted, too, and has a say if that helps (model.joint)".into());
+        }
         config.choose_sizes(rows);
         let (m, t) = (&config.model, &config.train);
         let sizes = match m.architecture {
@@ -277,8 +285,12 @@ impl Model for Transducer {
     fn grown(&self, config: Config, rows: &[Pair]) -> Result<Self> {
         let vocabularies = self.vocabularies.grown(&self.config, rows)?;
         let mut grown = Transducer::new_with(config, vocabularies, rows)?;
-        if let Some(before) = &self.remembered {
-            grown.remembered = grown.remembered.take().map(|new| Arc::new(Arc::unwrap_or_clone(new).with(before, &grown.vocabularies)));
+        if let Some(before) = &self.beside.remembered {
+            let new = grown.beside.remembered.take();
+            grown.beside.remembered = new.map(|new| Arc::new(Arc::unwrap_or_clone(new).with(before, &grown.vocabularies)));
+        }
+        if let (Some(before), Some(new)) = (&self.beside.joint, &grown.beside.joint) {
+            grown.beside.joint = Some(Arc::new(new.with(before)));
         }
         Ok(grown)
     }
@@ -380,7 +392,14 @@ impl Model for Transducer {
 
     fn facts(&self) -> Vec<Fact> {
         let (source, target) = self.vocabularies.sizes();
-        vec![("source", units(source, self.config.source.units)), ("target", units(target, self.config.target.units))]
+        let mut facts = vec![("source", units(source, self.config.source.units)), ("target", units(target, self.config.target.units))];
+        if let Some(voices) = self.beside.voices {
+            facts.push((
+                "voices",
+                format!("network {:.2}, letters counted {:.2}, known targets {:.2}", voices.network, voices.joint, voices.known),
+            ));
+        }
+        facts
     }
 
     fn blind(&self) -> Option<String> {

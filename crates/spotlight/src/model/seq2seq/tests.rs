@@ -9,6 +9,7 @@ use crate::axis::Axis;
 use crate::model::Model;
 use crate::model::testing::{check_gradient, fit};
 use crate::search::force;
+use crate::search::search;
 use crate::tape::Tape;
 use crate::text::vocab::{END, START, UNKNOWN};
 
