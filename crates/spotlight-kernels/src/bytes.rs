@@ -9,7 +9,7 @@
 //!
 //! `a + 128` is a byte without a sign, as AVX2 wants the left side of `maddubs`, which multiplies 32 pairs of bytes and adds neighbours in 16 bits. Two products of at most
 //! `255 * 63` fit there, so nothing is ever cut off, and the wide version gives the plain one's whole numbers. That is why weights have 7 bits: of the two sides, the
-//! numbers that come have the longer tails and need the eighth bit more.
+//! numbers that come have the longer tails and need the eighth bit more. AVX-512 has one instruction for all that, `dpbusd`, which adds in 32 bits.
 
 use crate::Float;
 use crate::gemm::View;
@@ -26,6 +26,8 @@ const LANES: usize = 16;
 const GROUP: usize = 4;
 /// Most rows of the left side at once.
 const ROWS: usize = 5;
+/// The same where a panel's group is one register.
+const ROWS_WIDEST: usize = 12;
 
 /// Weights of one byte, one row for each output.
 #[derive(Clone, Debug)]
@@ -168,9 +170,34 @@ fn tile_wide<const M: usize>(a: &[u8], stride: usize, panel: &[i8]) -> [[i32; LA
     found
 }
 
+/// The same with AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vnni")]
+#[inline]
+fn tile_widest<const M: usize>(a: &[u8], stride: usize, panel: &[i8]) -> [[i32; LANES]; M] {
+    use std::arch::x86_64::*;
+    let mut sums = [_mm512_setzero_si512(); M];
+    let groups = panel.as_chunks::<{ LANES * GROUP }>().0;
+    let rows: [&[[u8; GROUP]]; M] = std::array::from_fn(|i| &a[i * stride..][..stride].as_chunks::<GROUP>().0[..groups.len()]);
+    for (g, group) in groups.iter().enumerate() {
+        // SAFETY: the load is of the 64 bytes of the group, and needs no alignment.
+        let weights = unsafe { _mm512_loadu_si512(group.as_ptr().cast()) };
+        for i in 0..M {
+            // Four bytes times four bytes, added to 32 bits.
+            sums[i] = _mm512_dpbusd_epi32(sums[i], _mm512_set1_epi32(i32::from_le_bytes(rows[i][g])), weights);
+        }
+    }
+    sums.map(|sum| {
+        let mut found = [0i32; LANES];
+        // SAFETY: the store is to the 16 numbers of the row, and needs no alignment.
+        unsafe { _mm512_storeu_si512(found.as_mut_ptr().cast(), sum) };
+        found
+    })
+}
+
 /// `M` rows from `i` on with one panel, to `C`.
 #[inline(always)]
-fn tile<T: Float, const M: usize, const WIDE: bool>(
+fn tile<T: Float, const M: usize, const WIDE: bool, const WIDEST: bool>(
     a: &[u8],
     stride: usize,
     factors: &[f32],
@@ -183,8 +210,14 @@ fn tile<T: Float, const M: usize, const WIDE: bool>(
     let length = stride * LANES;
     let data = &w.data[panel * length..][..length];
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the wide version is only compiled into functions that run where AVX2 was found.
-    let sums: [[i32; LANES]; M] = if WIDE { unsafe { tile_wide::<M>(a, stride, data) } } else { tile_plain::<M>(a, stride, data) };
+    // SAFETY: the wide versions are only compiled into functions that run where their instructions were found.
+    let sums: [[i32; LANES]; M] = unsafe {
+        match (WIDE, WIDEST) {
+            (_, true) => tile_widest::<M>(a, stride, data),
+            (true, false) => tile_wide::<M>(a, stride, data),
+            (false, false) => tile_plain::<M>(a, stride, data),
+        }
+    };
     #[cfg(not(target_arch = "x86_64"))]
     let sums: [[i32; LANES]; M] = tile_plain::<M>(a, stride, data);
     let first = panel * LANES;
@@ -200,6 +233,7 @@ fn tile<T: Float, const M: usize, const WIDE: bool>(
 }
 
 simd! {
+    #![widest]
     /// `C = A Wᵀ`, or `C += A Wᵀ` if `add`: `a` has rows of as many numbers as a row of weights; the rows of `C` start `stride` apart. `room` holds the rows as bytes.
     pub fn product_bytes<T>(a: &[T], w: &Bytes, c: &mut [T], stride: usize, add: bool, room: &mut Vec<u8>) {
         let (k, padded) = (w.k, w.k.div_ceil(GROUP) * GROUP);
@@ -216,14 +250,8 @@ simd! {
             while i < rows {
                 let (left, factors, c) = (&room[i * padded..], &factors[i..], &mut c[i * stride..]);
                 // Evenly, so that no row is left alone.
-                let take = (rows - i).div_ceil((rows - i).div_ceil(ROWS));
-                match take {
-                    5 => tile::<T, 5, FMA>(left, padded, factors, w, panel, c, stride, add),
-                    4 => tile::<T, 4, FMA>(left, padded, factors, w, panel, c, stride, add),
-                    3 => tile::<T, 3, FMA>(left, padded, factors, w, panel, c, stride, add),
-                    2 => tile::<T, 2, FMA>(left, padded, factors, w, panel, c, stride, add),
-                    _ => tile::<T, 1, FMA>(left, padded, factors, w, panel, c, stride, add),
-                }
+                let take = (rows - i).div_ceil((rows - i).div_ceil(if WIDEST { ROWS_WIDEST } else { ROWS }));
+                by_rows!(take, WIDEST, M => tile::<T, M, FMA, WIDEST>(left, padded, factors, w, panel, c, stride, add));
                 i += take;
             }
         }

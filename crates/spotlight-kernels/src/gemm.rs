@@ -2,7 +2,8 @@
 //!
 //! The right side is cut into panels of [`NR`] columns, the left side into panels of up to [`MR`] rows, both stored so that the inner
 //! loop reads them in order. A tile of `MR x NR` sums then stays in registers while the common dimension runs by. The inner loop is plain
-//! Rust over fixed arrays; the compiler turns it into twelve vector accumulators.
+//! Rust over fixed arrays; the compiler turns it into twelve vector accumulators. With AVX-512 a row of a tile is one register instead of two, and a tile has up to [`MR_WIDEST`] rows.
+//! Few rows would leave the processor waiting for its own sums, so they meet several panels at once. Every number of `C` is the same sum in the same order whatever the tile, so that all of them agree to the bit.
 //!
 //! Recurrences multiply by the same weights at every step, and packing them each time costs as much as a third of the product. So a right side
 //! can be packed once, as [`Packed`], and used many times. `docs/decisions/product.md` compares this with libraries.
@@ -16,12 +17,17 @@ use crate::timing::Timer;
 pub const NR: usize = 16;
 /// Most rows of a panel of the left side.
 pub const MR: usize = 6;
+/// The same where a register holds a row of a tile.
+pub const MR_WIDEST: usize = 12;
 /// Length of the common dimension handled at once: a panel of the right side is then as large as the first-level cache.
 pub const KC: usize = 512;
 /// Rows handled at once: the packed left side then fits the second-level cache.
 pub const MC: usize = 96;
 /// Columns packed at once when the right side is not packed yet.
 pub const NC: usize = 1024;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// A matrix somewhere inside a slice.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +87,10 @@ impl<'a, T: Float> View<'a, T> {
 /// A right side, packed for repeated products.
 #[derive(Clone, Debug, Default)]
 pub struct Packed<T> {
-    /// Panel after panel; in a panel, row after row of `NR` numbers, the last panel filled up with zeros.
+    /// From `start` on panel after panel; in a panel, row after row of `NR` numbers, the last panel filled up with zeros.
     data: Vec<T>,
+    /// Where a cache line begins, so that no register is filled from two of them.
+    start: usize,
     k: usize,
     n: usize,
 }
@@ -90,7 +98,7 @@ pub struct Packed<T> {
 impl<T: Float> Packed<T> {
     /// Packs `b` (`k x n`).
     pub fn new(b: View<T>) -> Self {
-        let mut packed = Packed { data: Vec::new(), k: 0, n: 0 };
+        let mut packed = Packed { data: Vec::new(), start: 0, k: 0, n: 0 };
         packed.fill(b);
         packed
     }
@@ -100,8 +108,10 @@ impl<T: Float> Packed<T> {
         #[cfg(feature = "time-products")]
         let _timer = Timer::start();
         (self.k, self.n) = (b.rows, b.cols);
-        self.data.resize(b.cols.div_ceil(NR) * NR * b.rows, T::ZERO);
-        pack_panels(b, 0, b.rows, 0, b.cols, &mut self.data);
+        let len = b.cols.div_ceil(NR) * NR * b.rows;
+        self.data.resize(len + LINE / T::BYTES, T::ZERO);
+        self.start = self.data.as_ptr().align_offset(LINE).min(LINE / T::BYTES);
+        pack_panels(b, 0, b.rows, 0, b.cols, &mut self.data[self.start..][..len]);
     }
 
     /// Columns of the packed matrix.
@@ -211,78 +221,124 @@ struct Target<'c, T> {
     stride: usize,
 }
 
-/// One tile: `M` packed rows times one panel, `nr` of its columns kept.
+/// A tile: `M` packed rows times `P` panels, `panel_stride` apart, of which `cols` columns are kept.
 #[inline(always)]
-fn tile<T: Float, const M: usize, const FMA: bool>(a: &[T], b: &[T], c: &mut [T], stride: usize, nr: usize, add: bool) {
+fn tile<T: Float, const M: usize, const P: usize, const FMA: bool, const WIDEST: bool>(
+    a: &[T],
+    b: &[T],
+    panel_stride: usize,
+    c: &mut [T],
+    stride: usize,
+    cols: usize,
+    add: bool,
+) {
     // The target comes from far away while the sums are made.
     for i in 0..M {
-        prefetch(&c[i * stride]);
-        prefetch(&c[i * stride + nr - 1]);
+        (0..P).for_each(|p| prefetch(&c[i * stride + p * NR]));
+        prefetch(&c[i * stride + cols - 1]);
     }
-    let mut sums = [[T::ZERO; NR]; M];
-    for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<NR>().0) {
-        for i in 0..M {
-            for j in 0..NR {
-                sums[i][j] = T::fma::<FMA>(a[i], b[j], sums[i][j]);
+    let a = a.as_chunks::<M>().0;
+    let mut sums = [[[T::ZERO; NR]; P]; M];
+    if P == 1 {
+        for (a, b) in a.iter().zip(b.as_chunks::<NR>().0) {
+            for i in 0..M {
+                T::fma_lanes::<FMA, WIDEST>(a[i], b, &mut sums[i][0]);
+            }
+        }
+    } else {
+        let panels: [&[[T; NR]]; P] = std::array::from_fn(|p| &b[p * panel_stride..].as_chunks::<NR>().0[..a.len()]);
+        for (k, a) in a.iter().enumerate() {
+            let b: [[T; NR]; P] = std::array::from_fn(|p| panels[p][k]);
+            for i in 0..M {
+                for p in 0..P {
+                    T::fma_lanes::<FMA, WIDEST>(a[i], &b[p], &mut sums[i][p]);
+                }
             }
         }
     }
     for i in 0..M {
-        let row = &mut c[i * stride..i * stride + nr];
-        if let Some(row) = row.first_chunk_mut::<NR>() {
-            let before = if add { *row } else { [T::ZERO; NR] };
-            *row = std::array::from_fn(|j| before[j] + sums[i][j]);
-        } else {
-            for (c, &s) in row.iter_mut().zip(&sums[i]) {
-                *c = if add { *c + s } else { s };
+        for (row, sums) in c[i * stride..i * stride + cols].chunks_mut(NR).zip(&sums[i]) {
+            if let Some(row) = row.first_chunk_mut::<NR>() {
+                let before = if add { *row } else { [T::ZERO; NR] };
+                *row = std::array::from_fn(|j| before[j] + sums[j]);
+            } else {
+                for (c, &s) in row.iter_mut().zip(sums) {
+                    *c = if add { *c + s } else { s };
+                }
             }
         }
     }
 }
 
-/// The rows `i0..i0 + mc` divided evenly into panels of at most `MR`: (first row, rows).
+/// `M` packed rows times the panels of `B` from column `j` on, `P` at once while there are so many; returns the column where it ends.
 #[inline(always)]
-fn row_panels(i0: usize, mc: usize) -> impl Iterator<Item = (usize, usize)> {
-    let count = mc.div_ceil(MR);
+fn across<T: Float, const M: usize, const P: usize, const FMA: bool, const WIDEST: bool>(
+    a: &[T],
+    b: &[T],
+    panel_stride: usize,
+    mut j: usize,
+    n: usize,
+    c: &mut [T],
+    stride: usize,
+    add: bool,
+) -> usize {
+    while j + (P - 1) * NR < n {
+        tile::<T, M, P, FMA, WIDEST>(a, &b[j / NR * panel_stride..], panel_stride, &mut c[j..], stride, (P * NR).min(n - j), add);
+        j += P * NR;
+    }
+    j
+}
+
+/// `M` packed rows times the panels of `B`, `n` columns in all: as many at once as there are registers for their sums.
+#[inline(always)]
+fn across_all<T: Float, const M: usize, const FMA: bool, const WIDEST: bool>(
+    a: &[T],
+    b: &[T],
+    panel_stride: usize,
+    n: usize,
+    c: &mut [T],
+    stride: usize,
+    add: bool,
+) {
+    let most = if WIDEST { 2 * MR_WIDEST } else { MR };
+    let mut j = 0;
+    if 4 * M <= most {
+        j = across::<T, M, 4, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, add);
+    }
+    if 2 * M <= most {
+        j = across::<T, M, 2, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, add);
+    }
+    across::<T, M, 1, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, add);
+}
+
+/// The rows `i0..i0 + mc` divided evenly into panels of at most `most`: (first row, rows).
+#[inline(always)]
+fn row_panels(i0: usize, mc: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = mc.div_ceil(most);
     (0..count).map(move |p| {
         let (from, to) = (p * mc / count, (p + 1) * mc / count);
         (i0 + from, to - from)
     })
 }
 
-/// Runs an expression with the constant `M` equal to `$mr`, a number from 1 to `MR`.
-macro_rules! by_rows {
-    ($mr:expr, $m:ident => $run:expr) => {
-        match $mr {
-            6 => by_rows!(@ 6, $m, $run),
-            5 => by_rows!(@ 5, $m, $run),
-            4 => by_rows!(@ 4, $m, $run),
-            3 => by_rows!(@ 3, $m, $run),
-            2 => by_rows!(@ 2, $m, $run),
-            _ => by_rows!(@ 1, $m, $run),
-        }
-    };
-    (@ $n:literal, $m:ident, $run:expr) => {{
-        const $m: usize = $n;
-        $run
-    }};
-}
-
 simd! {
+    #![widest]
     /// `MC` rows of `A` times the panels of one `KC` slice of `B`, with room for the packed rows in `left`. `panel_stride` is the distance
     /// between panels in `b`.
     fn block<T>(a: View<'_, T>, i0: usize, mc: usize, k0: usize, kc: usize, left: &mut [T], b: &[T], panel_stride: usize, n: usize, c: &mut Target<'_, T>, j0: usize, add: bool) {
-        for (i, mr) in row_panels(i0, mc) {
+        let most = if WIDEST { MR_WIDEST } else { MR };
+        for (i, mr) in row_panels(i0, mc, most) {
             let to = &mut left[(i - i0) * kc..(i - i0 + mr) * kc];
-            by_rows!(mr, M => pack_left::<T, M>(a, i, k0, kc, to));
+            by_rows!(mr, WIDEST, M => pack_left::<T, M>(a, i, k0, kc, to));
         }
-        for (panel, j) in (0..n).step_by(NR).enumerate() {
-            let b = &b[panel * panel_stride..][..kc * NR];
-            let nr = NR.min(n - j);
-            for (i, mr) in row_panels(i0, mc) {
+        // A few panels at a time, which stay near while all rows meet them.
+        let near = if mc <= most { n } else if WIDEST { 2 * NR } else { NR };
+        for j in (0..n).step_by(near.max(1)) {
+            let b = &b[j / NR * panel_stride..];
+            for (i, mr) in row_panels(i0, mc, most) {
                 let a = &left[(i - i0) * kc..(i - i0 + mr) * kc];
                 let out = &mut c.data[i * c.stride + j0 + j..];
-                by_rows!(mr, M => tile::<T, M, FMA>(a, b, out, c.stride, nr, add));
+                by_rows!(mr, WIDEST, M => across_all::<T, M, FMA, WIDEST>(a, b, panel_stride, near.min(n - j), out, c.stride, add));
             }
         }
     }
@@ -342,7 +398,7 @@ pub fn product_packed<T: Float>(a: View<T>, b: &Packed<T>, c: &mut [T], stride: 
         for k0 in (0..a.cols).step_by(KC) {
             let kc = KC.min(a.cols - k0);
             T::with_scratch(Scratch::Left, mc * kc, |left| {
-                block(a, i0, mc, k0, kc, left, &b.data[k0 * NR..], b.k * NR, b.n, &mut c, 0, add || k0 > 0);
+                block(a, i0, mc, k0, kc, left, &b.data[b.start + k0 * NR..], b.k * NR, b.n, &mut c, 0, add || k0 > 0);
             });
         }
     }

@@ -3,7 +3,7 @@
 use crate::common::{as_f64, assert_close, numbers};
 use proptest::prelude::*;
 use spotlight_kernels::Float;
-use spotlight_kernels::gemm::{KC, MC, MR, NC, NR, Packed, View, product, product_packed};
+use spotlight_kernels::gemm::{KC, MC, MR_WIDEST, NC, NR, Packed, View, product, product_packed};
 
 /// A matrix inside a slice that is larger than it.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ fn around(small: usize, edge: usize) -> impl Strategy<Value = usize> {
 }
 
 prop_compose! {
-    fn shapes()(m in around(3 * MR + 2, MC), k in around(20, KC), n in around(2 * NR + 8, NC), gaps in (0usize..3, 0usize..3, 0usize..3),
+    fn shapes()(m in around(2 * MR_WIDEST + 2, MC), k in around(20, KC), n in around(5 * NR + 8, NC), gaps in (0usize..3, 0usize..3, 0usize..3),
                 transposed in any::<(bool, bool)>(), add in any::<bool>(), seed in any::<u64>())
                 -> (Shape, Shape, usize, bool, u64) {
         let a = Shape { rows: m, cols: k, gap: gaps.0, transposed: transposed.0 };
@@ -89,7 +89,7 @@ proptest! {
 /// More than one block in every direction at once, and a rest behind each.
 #[test]
 fn blocks_of_every_direction_meet() {
-    let (m, k, n) = (MC + MR + 1, 2 * KC + 3, NC + NR + 1);
+    let (m, k, n) = (MC + MR_WIDEST + 1, 2 * KC + 3, NC + NR + 1);
     let a = Shape { rows: m, cols: k, gap: 0, transposed: false };
     let b = Shape { rows: k, cols: n, gap: 0, transposed: true };
     check::<f32>(a, b, n, false, 1);
