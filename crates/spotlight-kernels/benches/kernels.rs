@@ -21,8 +21,8 @@ fn numbers(len: usize) -> Vec<f32> {
 }
 
 /// `[m, k, n]`: a step of XS, S and M; the output layer of M, and its weight gradient.
-const PRODUCTS: [[usize; 3]; 7] =
-    [[1, 128, 512], [4, 128, 512], [8, 128, 512], [16, 32, 96], [32, 128, 384], [32, 512, 1536], [360, 1024, 8000]];
+const PRODUCTS: [[usize; 3]; 8] =
+    [[32, 128, 128], [1, 128, 512], [4, 128, 512], [8, 128, 512], [16, 32, 96], [32, 128, 384], [32, 512, 1536], [360, 1024, 8000]];
 
 /// Counted in multiplications, so that a billion items a second is a billion fused multiply-adds: 2 GFLOP/s.
 fn multiplications([m, k, n]: [usize; 3]) -> ItemsCount {

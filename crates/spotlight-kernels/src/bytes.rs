@@ -187,12 +187,12 @@ fn tile_widest<const M: usize>(a: &[u8], stride: usize, panel: &[i8]) -> [[i32; 
             sums[i] = _mm512_dpbusd_epi32(sums[i], _mm512_set1_epi32(i32::from_le_bytes(rows[i][g])), weights);
         }
     }
-    sums.map(|sum| {
-        let mut found = [0i32; LANES];
+    let mut found = [[0i32; LANES]; M];
+    for (to, sum) in found.iter_mut().zip(sums) {
         // SAFETY: the store is to the 16 numbers of the row, and needs no alignment.
-        unsafe { _mm512_storeu_si512(found.as_mut_ptr().cast(), sum) };
-        found
-    })
+        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), sum) };
+    }
+    found
 }
 
 /// `M` rows from `i` on with one panel, to `C`.

@@ -187,17 +187,27 @@ fn pack_left<T: Float, const M: usize>(a: View<T>, i: usize, k0: usize, kc: usiz
                 *column = *from;
             }
         }
+    } else if a.col_stride == 1 {
+        // A transposition, eight numbers of each row at a time.
+        const STEP: usize = 8;
+        let rows: [&[T]; M] = std::array::from_fn(|r| &a.data[a.at(i + r, k0)..][..kc]);
+        let (blocks, rest) = columns.as_chunks_mut::<STEP>();
+        for (b, block) in blocks.iter_mut().enumerate() {
+            for r in 0..M {
+                let from = &rows[r].as_chunks::<STEP>().0[b];
+                for p in 0..STEP {
+                    block[p][r] = from[p];
+                }
+            }
+        }
+        let done = kc - rest.len();
+        for (p, column) in rest.iter_mut().enumerate() {
+            *column = std::array::from_fn(|r| rows[r][done + p]);
+        }
     } else {
         for r in 0..M {
-            let from = a.at(i + r, k0);
-            if a.col_stride == 1 {
-                for (column, &x) in columns.iter_mut().zip(&a.data[from..from + kc]) {
-                    column[r] = x;
-                }
-            } else {
-                for (column, &x) in columns.iter_mut().zip(a.data[from..].iter().step_by(a.col_stride)) {
-                    column[r] = x;
-                }
+            for (column, &x) in columns.iter_mut().zip(a.data[a.at(i + r, k0)..].iter().step_by(a.col_stride)) {
+                column[r] = x;
             }
         }
     }
