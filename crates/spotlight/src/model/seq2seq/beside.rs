@@ -6,7 +6,7 @@
 //! q(y) ∝ exp(a ln p_network(y | x) + b ln p_joint(x, y) + c [y is the target of a training pair])      over the answers that were found
 //! ```
 //!
-//! The three weights are those that make the right answers of the development part most probable ([`Voices::fit`]); if they become no more probable, or fewer, nothing changes. A source that is remembered needs no
+//! The three weights are those that make the right answers of the development part most probable ([`Voices::fit`]); if they become no more probable, or clearly fewer, nothing changes. A source that is remembered needs no
 //! guess by its letters: its pairs are counted on top of what the network says.
 
 use std::collections::HashMap;
@@ -50,7 +50,9 @@ pub struct Voices {
 }
 
 impl Voices {
-    /// The weights that make the right answers most probable; none if they become no more probable by the counts, or fewer answers are right, or there are too few examples to tell. For each example its answers, and which of them are right.
+    /// The weights that make the right answers most probable; none if they become no more probable by the counts, or clearly fewer answers are right, or there are too few examples to tell. For each example its answers, and which of them are right.
+    ///
+    /// Clearly: by more than two standard deviations of chance. The network was chosen among many epochs by how many of these very answers it has right, and is flattered by that; how probable they are did not choose it.
     pub fn fit(lists: &[Vec<(Said, bool)>]) -> Option<Self> {
         let telling: Vec<&Vec<(Said, bool)>> = lists.iter().filter(|list| list.len() > 1 && list.iter().any(|one| one.1)).collect();
         if lists.len() < LEAST || telling.is_empty() {
@@ -62,8 +64,11 @@ impl Voices {
         let (weights, reached) =
             tries.map(|used| most_probable(&telling, used)).into_iter().find(|found| found.0.iter().all(|w| *w >= 0.0))?;
         let [network, joint, known] = weights;
-        let no_fewer = best_are_right(&telling, &weights) >= best_are_right(&telling, &[1.0, 0.0, 0.0]);
-        (no_fewer && reached > alone + GAIN && network > 0.0).then_some(Voices { network, joint, known })
+        let (now, before) = (best_are_right(&telling, &weights), best_are_right(&telling, &[1.0, 0.0, 0.0]));
+        let [won, lost] =
+            [true, false].map(|to| now.iter().zip(&before).filter(|(now, before)| now != before && **now == to).count() as f64);
+        let clearly_fewer = lost - won > 2.0 * (won + lost).sqrt();
+        (!clearly_fewer && reached > alone + GAIN && network > 0.0).then_some(Voices { network, joint, known })
     }
 
     /// What a model's folder says, if it says anything.
@@ -104,13 +109,13 @@ fn dot(a: &Said, b: &Said) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// In how many lists the best answer is right.
-fn best_are_right(lists: &[&Vec<(Said, bool)>], weights: &Said) -> usize {
-    let best = |list: &&&Vec<(Said, bool)>| {
+/// For each list whether its best answer is right.
+fn best_are_right(lists: &[&Vec<(Said, bool)>], weights: &Said) -> Vec<bool> {
+    let best = |list: &&Vec<(Said, bool)>| {
         let scores = list.iter().map(|one| (dot(weights, &one.0), one.1));
         scores.max_by(|a, b| a.0.total_cmp(&b.0)).is_some_and(|best| best.1)
     };
-    lists.iter().filter(best).count()
+    lists.iter().map(best).collect()
 }
 
 /// The logarithms of the shares that these scores give.
@@ -367,6 +372,12 @@ mod tests {
             .map(|i| vec![([0.0, if i / 10 % 2 == 0 { -1.0 } else { 1.0 }, 0.0], i % 10 > 0), ([-2.0, 0.0, 0.0], i % 10 == 0)])
             .collect();
         assert_eq!(Voices::fit(&useless), None);
+        // One that is lost where many become more probable is chance; many that are lost are not.
+        let doubtful = |lost: usize| {
+            [vec![list(0.2, -2.0, 0); 40], vec![list(2.0, 0.0, 0); 20], vec![list(2.0, 0.0, 1); 6], vec![list(0.2, 4.0, 0); lost]].concat()
+        };
+        assert!(Voices::fit(&doubtful(1)).is_some());
+        assert_eq!(Voices::fit(&doubtful(6)), None);
         assert_eq!(Voices::fit(&helpful[..LEAST - 1]), None);
         assert_eq!(Voices::fit(&vec![list(1.0, 1.0, 2); 100]), None);
         assert_eq!(Voices::fit(&[]), None);
