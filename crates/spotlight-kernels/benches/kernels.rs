@@ -20,7 +20,7 @@ fn numbers(len: usize) -> Vec<f32> {
     (0..len).map(|i| ((i * 7919) % 1009) as f32 / 1009.0 - 0.5).collect()
 }
 
-/// `[m, k, n]`: a step of XS, S and M; the output layer of M, and its weight gradient.
+/// `[m, k, n]`: a layer of a narrow Transformer, and few rows with one; a step of XS, S and M; the output layer of M.
 const PRODUCTS: [[usize; 3]; 8] =
     [[32, 128, 128], [1, 128, 512], [4, 128, 512], [8, 128, 512], [16, 32, 96], [32, 128, 384], [32, 512, 1536], [360, 1024, 8000]];
 

@@ -47,9 +47,7 @@ pub trait Float:
     /// `sums + x b`, for the sixteen numbers of a tile's row; one instruction if `WIDEST`.
     #[inline(always)]
     fn fma_lanes<const FMA: bool, const WIDEST: bool>(x: Self, b: &[Self; 16], sums: &mut [Self; 16]) {
-        for (sum, &b) in sums.iter_mut().zip(b) {
-            *sum = Self::fma::<FMA>(x, b, *sum);
-        }
+        lanes::<Self, FMA>(x, b, sums);
     }
     /// e to the power of this number.
     fn exp(self) -> Self;
@@ -89,6 +87,14 @@ pub trait Float:
     /// Zeros.
     fn zeros(len: usize) -> Vec<Self> {
         vec![Self::ZERO; len]
+    }
+}
+
+/// `sums + x b` as a plain loop.
+#[inline(always)]
+fn lanes<T: Float, const FMA: bool>(x: T, b: &[T; 16], sums: &mut [T; 16]) {
+    for (sum, &b) in sums.iter_mut().zip(b) {
+        *sum = T::fma::<FMA>(x, b, *sum);
     }
 }
 
@@ -203,9 +209,7 @@ impl Float for f32 {
             }
             return;
         }
-        for (sum, &b) in sums.iter_mut().zip(b) {
-            *sum = f32::fma::<FMA>(x, b, *sum);
-        }
+        lanes::<f32, FMA>(x, b, sums);
     }
 
     /// At most 1.5 units in the last place from the true value; 0 below -86.98, infinite above 88.72.

@@ -250,6 +250,7 @@ fn tile<T: Float, const M: usize, const P: usize, const FMA: bool, const WIDEST:
     let a = a.as_chunks::<M>().0;
     let mut sums = [[[T::ZERO; NR]; P]; M];
     if P == 1 {
+        // Not by its number, as several are: AVX2 would be a quarter slower.
         for (a, b) in a.iter().zip(b.as_chunks::<NR>().0) {
             for i in 0..M {
                 T::fma_lanes::<FMA, WIDEST>(a[i], b, &mut sums[i][0]);

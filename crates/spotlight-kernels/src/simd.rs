@@ -96,13 +96,12 @@ pub(crate) fn widest() -> bool {
     if tests::UP_TO.get() < tests::Level::Widest {
         return false;
     }
-    std::arch::is_x86_feature_detected!("avx512f")
+    wide()
+        && std::arch::is_x86_feature_detected!("avx512f")
         && std::arch::is_x86_feature_detected!("avx512bw")
         && std::arch::is_x86_feature_detected!("avx512dq")
         && std::arch::is_x86_feature_detected!("avx512vl")
         && std::arch::is_x86_feature_detected!("avx512vnni")
-        && std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("fma")
 }
 
 #[cfg(test)]

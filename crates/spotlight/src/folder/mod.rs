@@ -153,6 +153,15 @@ fn copy_if(model: &Path, to: &Path, wanted: impl Fn(&str) -> bool) -> Result<()>
     Ok(())
 }
 
+/// The text of a file that need not be there.
+pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Io { path: path.to_path_buf(), source }),
+    }
+}
+
 /// Whether a model may have a file of this name.
 pub fn is_known(name: &str) -> bool {
     COMMON_NAMES.contains(&name) || Task::ALL.iter().any(|&task| frame_names(task).contains(&name))

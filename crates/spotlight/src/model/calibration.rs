@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::folder::CALIBRATION;
+use crate::folder::{CALIBRATION, read_if_there};
 use crate::metrics::{Confident, Report, Style, accuracy_of_surest, calibration_error};
 use crate::model::head;
 use crate::{Error, Result};
@@ -108,11 +108,7 @@ impl Calibration {
     /// What a model's folder says, if it says anything.
     pub fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(CALIBRATION);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(Error::Io { path, source }),
-        };
+        let Some(text) = read_if_there(&path)? else { return Ok(None) };
         let calibration: Calibration = toml::from_str(&text).map_err(|e| broken(&path, e.message()))?;
         match calibration {
             Calibration::Temperature { temperature } if !(temperature > 0.0 && temperature.is_finite()) => {

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::hard::log_sum;
 use super::{Joint, Remembered};
-use crate::folder::VOICES;
+use crate::folder::{VOICES, read_if_there};
 use crate::search::{Hypothesis, Lexicon, Request, SearchOptions, Writer, force, search};
 use crate::{Error, Result};
 
@@ -74,11 +75,7 @@ impl Voices {
     /// What a model's folder says, if it says anything.
     pub fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(VOICES);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(Error::Io { path, source }),
-        };
+        let Some(text) = read_if_there(&path)? else { return Ok(None) };
         let voices: Option<Voices> = toml::from_str(&text).ok();
         let good = voices.filter(|v| v.weights().iter().all(|weight| weight.is_finite() && *weight >= 0.0));
         let wrong = || Error::Value {
@@ -120,8 +117,7 @@ fn best_are_right(lists: &[&Vec<(Said, bool)>], weights: &Said) -> Vec<bool> {
 
 /// The logarithms of the shares that these scores give.
 fn log_shares(scores: &[f64]) -> Vec<f64> {
-    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let whole = most + scores.iter().map(|score| (score - most).exp()).sum::<f64>().ln();
+    let whole = log_sum(scores.iter().copied());
     scores.iter().map(|score| score - whole).collect()
 }
 

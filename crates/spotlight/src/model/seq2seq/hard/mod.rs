@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 use spotlight_kernels::loss::log_softmax;
 
-use self::paths::{Walks, arriving, log_sum, start};
+pub(super) use self::paths::log_sum;
+use self::paths::{Walks, arriving, start};
 use crate::Result;
 use crate::axis::{Axis, Pairs};
 use crate::nn::Linear;

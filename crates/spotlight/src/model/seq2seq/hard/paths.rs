@@ -30,7 +30,7 @@ pub(super) struct Slopes {
 }
 
 /// `ln Σ e^x`; −∞ of nothing.
-pub(super) fn log_sum(all: impl Iterator<Item = f64> + Clone) -> f64 {
+pub(in crate::model::seq2seq) fn log_sum(all: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = all.clone().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY { most } else { most + all.map(|x| (x - most).exp()).sum::<f64>().ln() }
 }

@@ -21,6 +21,7 @@ use align::{Gram, align, edged};
 use grams::{Grams, History};
 
 use super::data::Vocabularies;
+use super::hard::log_sum;
 use crate::folder::JOINT;
 use crate::text::Pair;
 use crate::text::vocab::UNKNOWN;
@@ -140,14 +141,14 @@ impl Joint {
                     // The first edge is where every word begins.
                     let own = if at == 0 { 0.0 } else { grams.probability(&known, *gram).ln() };
                     let all = next.entry((written + piece.writes().len(), history.after(*gram))).or_insert(f64::NEG_INFINITY);
-                    *all = sum(*all, log + own);
+                    *all = log_sum([*all, log + own].into_iter());
                 }
             }
             ways = next.into_iter().map(|((written, history), log)| (written, history, log)).collect();
             ways.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| (a.0, a.1).cmp(&(b.0, b.1))));
             ways.truncate(WAYS);
         }
-        Some(ways.into_iter().filter(|way| way.0 == target.len()).map(|way| way.2).fold(f64::NEG_INFINITY, sum))
+        Some(log_sum(ways.iter().filter(|way| way.0 == target.len()).map(|way| way.2)))
     }
 
     /// Writes the words into a model's folder: one a line, each gram the number of a unit and of those that it writes.
@@ -177,14 +178,6 @@ impl Joint {
             })?);
         }
         Ok(joint)
-    }
-}
-
-/// `ln (e^a + e^b)`
-fn sum(a: f64, b: f64) -> f64 {
-    match a.max(b) {
-        most if most == f64::NEG_INFINITY => most,
-        most => most + ((a - most).exp() + (b - most).exp()).ln(),
     }
 }
 
