@@ -4,10 +4,11 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use spotlight_kernels::attend::{self, Attend, Columns, Meeting};
 use spotlight_kernels::cell::Cell;
 use spotlight_kernels::decoder::{self, BackwardWeights, ForwardWeights, Gradients, Layout, Memory, Trace};
 use spotlight_kernels::gemm::{Packed, View, product, product_packed};
-use spotlight_kernels::pairs::Span;
+use spotlight_kernels::pairs::{Heads, Span};
 use spotlight_kernels::scan::{self, Kept, Saved, Steps};
 use spotlight_kernels::{loss, map, optim, segment};
 
@@ -51,6 +52,18 @@ fn product_of_weight_gradient(bencher: Bencher, shape @ [m, k, n]: [usize; 3]) {
     let (a, b, mut c) = (numbers(k * m), numbers(k * n), vec![0.0; m * n]);
     let bencher = bencher.counter(multiplications(shape));
     bencher.bench_local(|| product(View::new(black_box(&a), k, m).t(), View::new(&b, k, n), &mut c, n, false));
+}
+
+/// `[queries, keys]` of one sequence, four heads of 32: a word read, a step of writing with one and with five hypotheses, a sentence read.
+#[divan::bench(args = [[9, 9], [1, 9], [5, 9], [30, 30]])]
+fn attention_with_weights(bencher: Bencher, [queries, keys]: [usize; 2]) {
+    let shape = Heads { heads: 4, size: 32 };
+    let (q, k) = (numbers(queries * 128), numbers(keys * 128));
+    let [queries_of, keys_of] = [&q, &k].map(|table| Columns { table: &table[..], stride: 128, first: 0 });
+    let a = Attend { shape, scale: 0.18, causal: false, dropout: None, queries: queries_of, keys: keys_of, values: keys_of };
+    let m = Meeting { query: 0, queries, key: 0, keys };
+    let (mut weights, mut context) = (vec![0.0; m.weights(4)], vec![0.0; queries * 128]);
+    bencher.counter(ItemsCount::new(4 * queries * keys)).bench_local(|| attend::forward(black_box(a), m, 0, &mut weights, &mut context));
 }
 
 /// Hidden size, items of a shard, longest source, longest target.

@@ -49,6 +49,11 @@ pub trait Float:
     fn fma_lanes<const FMA: bool, const WIDEST: bool>(x: Self, b: &[Self; 16], sums: &mut [Self; 16]) {
         lanes::<Self, FMA>(x, b, sums);
     }
+    /// Eight rows of eight numbers, turned: what comes out has the columns as rows. Without a memory between if `WIDEST`.
+    #[inline(always)]
+    fn turned<const WIDEST: bool>(rows: [&[Self; 8]; 8]) -> [[Self; 8]; 8] {
+        std::array::from_fn(|column| rows.map(|row| row[column]))
+    }
     /// e to the power of this number.
     fn exp(self) -> Self;
     /// e to the power of this number, which is not above 0: what a softmax needs, with fused multiply-adds if `FMA`.
@@ -210,6 +215,37 @@ impl Float for f32 {
             return;
         }
         lanes::<f32, FMA>(x, b, sums);
+    }
+
+    #[inline(always)]
+    fn turned<const WIDEST: bool>(rows: [&[f32; 8]; 8]) -> [[f32; 8]; 8] {
+        #[cfg(target_arch = "x86_64")]
+        if WIDEST {
+            use std::arch::x86_64::*;
+            // SAFETY: `WIDEST` is only true in functions that run where AVX-512 was found, and so AVX; loads and stores are of eight numbers each, and need no alignment.
+            unsafe {
+                let rows = rows.map(|row| _mm256_loadu_ps(row.as_ptr()));
+                // Pairs of rows, then fours, then both halves of the registers.
+                let low: [__m256; 4] = std::array::from_fn(|i| _mm256_unpacklo_ps(rows[2 * i], rows[2 * i + 1]));
+                let high: [__m256; 4] = std::array::from_fn(|i| _mm256_unpackhi_ps(rows[2 * i], rows[2 * i + 1]));
+                let fours = |i: usize| {
+                    [
+                        _mm256_shuffle_ps::<0x44>(low[i], low[i + 1]),
+                        _mm256_shuffle_ps::<0xee>(low[i], low[i + 1]),
+                        _mm256_shuffle_ps::<0x44>(high[i], high[i + 1]),
+                        _mm256_shuffle_ps::<0xee>(high[i], high[i + 1]),
+                    ]
+                };
+                let (upper, lower) = (fours(0), fours(2));
+                let mut turned = [[0.0; 8]; 8];
+                for i in 0..4 {
+                    _mm256_storeu_ps(turned[i].as_mut_ptr(), _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]));
+                    _mm256_storeu_ps(turned[i + 4].as_mut_ptr(), _mm256_permute2f128_ps::<0x31>(upper[i], lower[i]));
+                }
+                return turned;
+            }
+        }
+        std::array::from_fn(|column| rows.map(|row| row[column]))
     }
 
     /// At most 1.5 units in the last place from the true value; 0 below -86.98, infinite above 88.72.

@@ -1,4 +1,4 @@
-//! Matrix product: `C = A B` or `C += A B`, for matrices of any strides.
+//! Matrix product: `C = A B`, `C += A B` or `C = row + A B`, for matrices of any strides.
 //!
 //! The right side is cut into panels of [`NR`] columns, the left side into panels of up to [`MR`] rows, both stored so that the inner
 //! loop reads them in order. A tile of `MR x NR` sums then stays in registers while the common dimension runs by. The inner loop is plain
@@ -177,7 +177,7 @@ fn pack_transposed<T: Float>(b: View<T>, k0: usize, j: usize, rows: &mut [[T; NR
 
 /// Packs `M` rows from `i`, columns `k0..k0 + kc` of `a`, column after column.
 #[inline(always)]
-fn pack_left<T: Float, const M: usize>(a: View<T>, i: usize, k0: usize, kc: usize, to: &mut [T]) {
+fn pack_left<T: Float, const M: usize, const WIDEST: bool>(a: View<T>, i: usize, k0: usize, kc: usize, to: &mut [T]) {
     let (columns, _) = to.as_chunks_mut::<M>();
     if a.row_stride == 1 && a.col_stride > 1 {
         // The rows of a column stand side by side.
@@ -193,10 +193,20 @@ fn pack_left<T: Float, const M: usize>(a: View<T>, i: usize, k0: usize, kc: usiz
         let rows: [&[T]; M] = std::array::from_fn(|r| &a.data[a.at(i + r, k0)..][..kc]);
         let (blocks, rest) = columns.as_chunks_mut::<STEP>();
         for (b, block) in blocks.iter_mut().enumerate() {
-            for r in 0..M {
-                let from = &rows[r].as_chunks::<STEP>().0[b];
-                for p in 0..STEP {
-                    block[p][r] = from[p];
+            let from = |r: usize| &rows[r].as_chunks::<STEP>().0[b];
+            if M >= STEP {
+                // The first eight rows and the last eight, which may be some of the same.
+                for first in [0, M - STEP] {
+                    let turned = T::turned::<WIDEST>(std::array::from_fn(|r| from(first + r)));
+                    for (column, turned) in block.iter_mut().zip(turned) {
+                        column[first..first + STEP].copy_from_slice(&turned);
+                    }
+                }
+            } else {
+                for r in 0..M {
+                    for (column, &x) in block.iter_mut().zip(from(r)) {
+                        column[r] = x;
+                    }
                 }
             }
         }
@@ -225,6 +235,39 @@ fn prefetch<T>(x: &T) {
     let _ = x;
 }
 
+/// What a product is added to.
+#[derive(Clone, Copy, Debug)]
+pub enum Onto<'r, T> {
+    /// Nothing: what was there is overwritten.
+    Nothing,
+    /// What was there.
+    Itself,
+    /// One row, the same for all; what was there is overwritten. As a bias is added, without writing it everywhere first.
+    Row(&'r [T]),
+}
+
+impl<T> From<bool> for Onto<'_, T> {
+    fn from(add: bool) -> Self {
+        if add { Onto::Itself } else { Onto::Nothing }
+    }
+}
+
+impl<T: Float> Onto<'_, T> {
+    /// The same for the columns behind the first `j`.
+    #[inline(always)]
+    fn behind(self, j: usize) -> Self {
+        match self {
+            Onto::Row(row) => Onto::Row(&row[j..]),
+            other => other,
+        }
+    }
+
+    /// For the slice of the common dimension that begins at `k0`: later ones are added to the first.
+    fn at(self, k0: usize) -> Self {
+        if k0 > 0 { Onto::Itself } else { self }
+    }
+}
+
 /// Where a product goes: rows `stride` apart.
 struct Target<'c, T> {
     data: &'c mut [T],
@@ -240,7 +283,7 @@ fn tile<T: Float, const M: usize, const P: usize, const FMA: bool, const WIDEST:
     c: &mut [T],
     stride: usize,
     cols: usize,
-    add: bool,
+    onto: Onto<'_, T>,
 ) {
     // The target comes from far away while the sums are made.
     for i in 0..M {
@@ -267,14 +310,22 @@ fn tile<T: Float, const M: usize, const P: usize, const FMA: bool, const WIDEST:
             }
         }
     }
+    // Little is left to do in the loops, so that they are unrolled and the sums stay in registers.
+    let add = matches!(onto, Onto::Itself);
+    let mut under = [[T::ZERO; NR]; P];
+    if let Onto::Row(row) = onto {
+        for (under, row) in under.iter_mut().zip(row[..cols].chunks(NR)) {
+            under[..row.len()].copy_from_slice(row);
+        }
+    }
     for i in 0..M {
-        for (row, sums) in c[i * stride..i * stride + cols].chunks_mut(NR).zip(&sums[i]) {
+        for ((row, sums), under) in c[i * stride..i * stride + cols].chunks_mut(NR).zip(&sums[i]).zip(&under) {
             if let Some(row) = row.first_chunk_mut::<NR>() {
-                let before = if add { *row } else { [T::ZERO; NR] };
+                let before = if add { *row } else { *under };
                 *row = std::array::from_fn(|j| before[j] + sums[j]);
             } else {
-                for (c, &s) in row.iter_mut().zip(sums) {
-                    *c = if add { *c + s } else { s };
+                for ((c, &s), &under) in row.iter_mut().zip(sums).zip(under) {
+                    *c = if add { *c + s } else { under + s };
                 }
             }
         }
@@ -291,10 +342,18 @@ fn across<T: Float, const M: usize, const P: usize, const FMA: bool, const WIDES
     n: usize,
     c: &mut [T],
     stride: usize,
-    add: bool,
+    onto: Onto<'_, T>,
 ) -> usize {
     while j + (P - 1) * NR < n {
-        tile::<T, M, P, FMA, WIDEST>(a, &b[j / NR * panel_stride..], panel_stride, &mut c[j..], stride, (P * NR).min(n - j), add);
+        tile::<T, M, P, FMA, WIDEST>(
+            a,
+            &b[j / NR * panel_stride..],
+            panel_stride,
+            &mut c[j..],
+            stride,
+            (P * NR).min(n - j),
+            onto.behind(j),
+        );
         j += P * NR;
     }
     j
@@ -309,17 +368,17 @@ fn across_all<T: Float, const M: usize, const FMA: bool, const WIDEST: bool>(
     n: usize,
     c: &mut [T],
     stride: usize,
-    add: bool,
+    onto: Onto<'_, T>,
 ) {
     let most = if WIDEST { 2 * MR_WIDEST } else { MR };
     let mut j = 0;
     if 4 * M <= most {
-        j = across::<T, M, 4, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, add);
+        j = across::<T, M, 4, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, onto);
     }
     if 2 * M <= most {
-        j = across::<T, M, 2, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, add);
+        j = across::<T, M, 2, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, onto);
     }
-    across::<T, M, 1, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, add);
+    across::<T, M, 1, FMA, WIDEST>(a, b, panel_stride, j, n, c, stride, onto);
 }
 
 /// The rows `i0..i0 + mc` divided evenly into panels of at most `most`: (first row, rows).
@@ -336,11 +395,11 @@ simd! {
     #![widest]
     /// `MC` rows of `A` times the panels of one `KC` slice of `B`, with room for the packed rows in `left`. `panel_stride` is the distance
     /// between panels in `b`.
-    fn block<T>(a: View<'_, T>, i0: usize, mc: usize, k0: usize, kc: usize, left: &mut [T], b: &[T], panel_stride: usize, n: usize, c: &mut Target<'_, T>, j0: usize, add: bool) {
+    fn block<T>(a: View<'_, T>, i0: usize, mc: usize, k0: usize, kc: usize, left: &mut [T], b: &[T], panel_stride: usize, n: usize, c: &mut Target<'_, T>, j0: usize, onto: Onto<'_, T>) {
         let most = if WIDEST { MR_WIDEST } else { MR };
         for (i, mr) in row_panels(i0, mc, most) {
             let to = &mut left[(i - i0) * kc..(i - i0 + mr) * kc];
-            by_rows!(mr, WIDEST, M => pack_left::<T, M>(a, i, k0, kc, to));
+            by_rows!(mr, WIDEST, M => pack_left::<T, M, WIDEST>(a, i, k0, kc, to));
         }
         // A few panels at a time, which stay near while all rows meet them.
         let near = if mc <= most { n } else if WIDEST { 2 * NR } else { NR };
@@ -349,26 +408,27 @@ simd! {
             for (i, mr) in row_panels(i0, mc, most) {
                 let a = &left[(i - i0) * kc..(i - i0 + mr) * kc];
                 let out = &mut c.data[i * c.stride + j0 + j..];
-                by_rows!(mr, WIDEST, M => across_all::<T, M, FMA, WIDEST>(a, b, panel_stride, near.min(n - j), out, c.stride, add));
+                by_rows!(mr, WIDEST, M => across_all::<T, M, FMA, WIDEST>(a, b, panel_stride, near.min(n - j), out, c.stride, onto.behind(j)));
             }
         }
     }
 }
 
-/// `C = A B`, or `C += A B` if `add`; the rows of `C` start `stride` apart.
+/// `C = A B`, or `C += A B` if `true` is given, or onto a row; the rows of `C` start `stride` apart.
 ///
 /// # Panics
 /// If the shapes do not fit each other or `c`.
-pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add: bool) {
+pub fn product<'r, T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, onto: impl Into<Onto<'r, T>>) {
+    let onto = onto.into();
     #[cfg(feature = "time-products")]
     let _timer = Timer::start();
     assert_eq!(a.cols, b.rows, "the common dimension of a product");
-    check_target(a.rows, b.cols, c.len(), stride);
+    check_target(a.rows, b.cols, c.len(), stride, onto);
     if a.rows == 0 || b.cols == 0 {
         return;
     }
     if a.cols == 0 {
-        return clear(a.rows, b.cols, c, stride, add);
+        return clear(a.rows, b.cols, c, stride, onto);
     }
     let mut c = Target { data: c, stride };
     for j0 in (0..b.cols).step_by(NC) {
@@ -380,7 +440,7 @@ pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add
                 for i0 in (0..a.rows).step_by(MC) {
                     let mc = MC.min(a.rows - i0);
                     T::with_scratch(Scratch::Left, mc * kc, |left| {
-                        block(a, i0, mc, k0, kc, left, right, kc * NR, nc, &mut c, j0, add || k0 > 0);
+                        block(a, i0, mc, k0, kc, left, right, kc * NR, nc, &mut c, j0, onto.at(k0).behind(j0));
                     });
                 }
             });
@@ -388,20 +448,21 @@ pub fn product<T: Float>(a: View<T>, b: View<T>, c: &mut [T], stride: usize, add
     }
 }
 
-/// `C = A B`, or `C += A B` if `add`, with a right side packed before.
+/// The same with a right side packed before.
 ///
 /// # Panics
 /// If the shapes do not fit each other or `c`.
-pub fn product_packed<T: Float>(a: View<T>, b: &Packed<T>, c: &mut [T], stride: usize, add: bool) {
+pub fn product_packed<'r, T: Float>(a: View<T>, b: &Packed<T>, c: &mut [T], stride: usize, onto: impl Into<Onto<'r, T>>) {
+    let onto = onto.into();
     #[cfg(feature = "time-products")]
     let _timer = Timer::start();
     assert_eq!(a.cols, b.k, "the common dimension of a product");
-    check_target(a.rows, b.n, c.len(), stride);
+    check_target(a.rows, b.n, c.len(), stride, onto);
     if a.rows == 0 || b.n == 0 {
         return;
     }
     if a.cols == 0 {
-        return clear(a.rows, b.n, c, stride, add);
+        return clear(a.rows, b.n, c, stride, onto);
     }
     let mut c = Target { data: c, stride };
     for i0 in (0..a.rows).step_by(MC) {
@@ -409,21 +470,27 @@ pub fn product_packed<T: Float>(a: View<T>, b: &Packed<T>, c: &mut [T], stride: 
         for k0 in (0..a.cols).step_by(KC) {
             let kc = KC.min(a.cols - k0);
             T::with_scratch(Scratch::Left, mc * kc, |left| {
-                block(a, i0, mc, k0, kc, left, &b.data[b.start + k0 * NR..], b.k * NR, b.n, &mut c, 0, add || k0 > 0);
+                block(a, i0, mc, k0, kc, left, &b.data[b.start + k0 * NR..], b.k * NR, b.n, &mut c, 0, onto.at(k0));
             });
         }
     }
 }
 
-fn check_target(rows: usize, cols: usize, len: usize, stride: usize) {
+fn check_target<T: Float>(rows: usize, cols: usize, len: usize, stride: usize, onto: Onto<T>) {
     assert!(rows == 0 || cols == 0 || (rows - 1) * stride + cols <= len, "a product of {rows} x {cols} outside its target of {len}");
+    if let Onto::Row(row) = onto {
+        assert_eq!(row.len(), cols, "the row that a product is added to");
+    }
 }
 
 /// An empty sum.
-fn clear<T: Float>(rows: usize, cols: usize, c: &mut [T], stride: usize, add: bool) {
-    if !add {
-        for i in 0..rows {
-            c[i * stride..i * stride + cols].fill(T::ZERO);
+fn clear<T: Float>(rows: usize, cols: usize, c: &mut [T], stride: usize, onto: Onto<T>) {
+    for i in 0..rows {
+        let c = &mut c[i * stride..i * stride + cols];
+        match onto {
+            Onto::Nothing => c.fill(T::ZERO),
+            Onto::Itself => {}
+            Onto::Row(row) => c.copy_from_slice(row),
         }
     }
 }

@@ -23,7 +23,7 @@
 //! The loops are plain Rust that the compiler can vectorise. The macro `simd!` compiles each of them twice, once for the
 //! baseline processor and once for AVX2 with fused multiply-add, products also for AVX-512, and picks at run time; AVX2 and AVX-512 give the same bits. That choice is one of the four places with `unsafe`
 //! in the project: a function compiled for AVX2 may only run where AVX2 was found. The others are a hint to the cache in [`gemm`], the
-//! instructions for bytes in [`bytes`], which no plain loop becomes, and the one multiplication of AVX-512 that the products are made of.
+//! instructions for bytes in [`bytes`], which no plain loop becomes, and what products are made of with AVX-512: one multiplication, and eight rows that are turned.
 
 #![warn(missing_docs)]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes every slice it reads or writes")]

@@ -109,14 +109,16 @@ pub(crate) fn inner<T: Float, const FMA: bool>(a: &[T], b: &[T]) -> T {
         }
     }
     let mut sum = T::ZERO;
-    for width in [8, 4, 2, 1] {
-        for l in 0..width {
-            let upper = lanes[l + width];
-            lanes[l] += upper;
-        }
-    }
     for (&a, &b) in a_rest.iter().zip(b_rest) {
         sum = T::fma::<FMA>(a, b, sum);
     }
-    lanes[0] + sum
+    halved(lanes, |a, b| a + b) + sum
+}
+
+/// Sixteen lanes as one number: the upper half joined to the lower, and again. Halves are tables of their own, so that they stay in registers.
+#[inline(always)]
+pub(crate) fn halved<T: Float>(lanes: [T; 16], join: impl Fn(T, T) -> T) -> T {
+    let lanes: [T; 8] = std::array::from_fn(|l| join(lanes[l], lanes[l + 8]));
+    let lanes: [T; 4] = std::array::from_fn(|l| join(lanes[l], lanes[l + 4]));
+    join(join(lanes[0], lanes[2]), join(lanes[1], lanes[3]))
 }

@@ -3,7 +3,7 @@
 use crate::common::{as_f64, assert_close, numbers};
 use proptest::prelude::*;
 use spotlight_kernels::Float;
-use spotlight_kernels::gemm::{KC, MC, MR_WIDEST, NC, NR, Packed, View, product, product_packed};
+use spotlight_kernels::gemm::{KC, MC, MR_WIDEST, NC, NR, Onto, Packed, View, product, product_packed};
 
 /// A matrix inside a slice that is larger than it.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +74,17 @@ fn check<T: Float>(a: Shape, b: Shape, stride: usize, add: bool, seed: u64) {
     assert_close("product_packed", &packed, &want);
     // What a recurrence relies on: packing changes no bit.
     assert!(plain == packed, "packed and not packed differ");
+    // A row under all rows is the same as writing it there first.
+    let row = numbers::<T>(seed + 3, b.cols);
+    let (mut onto, mut added) = (before.clone(), before);
+    for c in added.chunks_mut(stride.max(1)).take(a.rows) {
+        c[..b.cols].copy_from_slice(&row);
+    }
+    product(a.view(&left), b.view(&right), &mut added, stride, true);
+    product(a.view(&left), b.view(&right), &mut onto, stride, Onto::Row(&row));
+    assert!(onto == added, "a row that is added last, and first");
+    product_packed(a.view(&left), &Packed::new(b.view(&right)), &mut onto, stride, Onto::Row(&row));
+    assert!(onto == added, "the same with a packed right side");
 }
 
 proptest! {

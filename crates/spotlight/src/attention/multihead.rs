@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
-use spotlight_kernels::gemm::{View, product};
+use spotlight_kernels::gemm::{Onto, View, product};
 
 use super::score::{Sizes, dot_pairs};
 use super::{
@@ -191,11 +191,10 @@ fn linear_rows<T: Float>(
         return Err(Error::Shapes { op: "multi-head attention (projection)", left: (rows, input), right: shape });
     }
     let mut value = tape.buffer(rows * count);
-    crate::tape::fill_rows(&mut value, &tape.value(b)[bias_from..bias_from + count]);
     {
-        let (x, w) = (tape.value(x), tape.value(w));
+        let (x, w, b) = (tape.value(x), tape.value(w), tape.value(b));
         let right = View::new(&w[from * input..(from + count) * input], count, input).t();
-        product(View::new(&x, rows, input), right, &mut value, count, true);
+        product(View::new(&x, rows, input), right, &mut value, count, Onto::Row(&b[bias_from..bias_from + count]));
     }
     Ok(tape.push(value, rows, count, tape.axis(x), &[x, w, b], |_| {
         Box::new(move |back, dy| {

@@ -30,12 +30,13 @@ struct Live {
     random: Option<ChaCha8Rng>,
 }
 
-/// `requests`: each with its number among all that are asked for. What is thought of on the way is noted in `trace`.
+/// `requests`: each with its number among all that are asked for. What is thought of on the way is noted in `trace`; memory comes from `pool`.
 pub(super) fn search_batch(
     writer: &dyn Writer,
     requests: &[(usize, Request)],
     options: &SearchOptions,
     mut trace: Option<&mut Trace>,
+    pool: &Pool<f32>,
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut finished: Vec<Vec<Hypothesis>> = vec![Vec::new(); requests.len()];
     let mut live = begin(requests, options, &mut finished);
@@ -44,8 +45,7 @@ pub(super) fn search_batch(
     }
     // Only sources that are not empty are read; a hypothesis begins at the row of its source among them.
     let read: Vec<&[u32]> = requests.iter().map(|(_, r)| r.source).filter(|s| !s.is_empty()).collect();
-    let pool = Pool::new();
-    let mut session = writer.begin(&read, options.width(), &pool)?;
+    let mut session = writer.begin(&read, options.width(), pool)?;
     let mut tree = Tree::default();
     let limit = writer.longest().unwrap_or(usize::MAX);
     while !live.is_empty() {

@@ -96,7 +96,7 @@ pub fn search(writer: &dyn Writer, requests: &[Request], options: &SearchOptions
         .par_iter()
         .map(|members| {
             let own: Vec<(usize, Request)> = members.iter().map(|&i| (options.first + i, requests[i])).collect();
-            beam::search_batch(writer, &own, options, None)
+            Pool::of_thread(|pool| beam::search_batch(writer, &own, options, None, pool))
         })
         .collect::<Result<Vec<_>>>()?;
     Ok(in_original_order(&batches, found.into_iter().flatten()))

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Hypothesis, Request, SearchOptions, Writer, beam};
 use crate::Result;
+use crate::tape::Pool;
 
 /// What became of a unit that was thought of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -70,6 +71,6 @@ impl Trace {
 /// Searches for the answers to one source, and tells what was thought of: `top` units of every hypothesis at every step.
 pub fn traced(writer: &dyn Writer, request: Request, options: &SearchOptions, top: usize) -> Result<(Vec<Hypothesis>, Trace)> {
     let mut trace = Trace { thoughts: Vec::new(), top };
-    let found = beam::search_batch(writer, &[(options.first, request)], options, Some(&mut trace))?;
+    let found = beam::search_batch(writer, &[(options.first, request)], options, Some(&mut trace), &Pool::new())?;
     Ok((found.into_iter().next().unwrap_or_default(), trace))
 }

@@ -10,10 +10,10 @@
 use std::sync::Arc;
 
 use spotlight_kernels::activation::{self, Activation};
-use spotlight_kernels::gemm::{Packed, View, product, product_packed};
+use spotlight_kernels::gemm::{Onto, Packed, View, product, product_packed};
 use spotlight_kernels::{Float, map};
 
-use super::{Right, Tape, Var, fill_rows};
+use super::{Right, Tape, Var};
 use crate::params::ParamId;
 use crate::{Error, Result};
 
@@ -53,7 +53,6 @@ impl<'p, T: Float> Tape<'p, T> {
         // Where nothing goes back, one block of the middle serves all.
         let mut kept = self.buffer(if keeps { rows } else { rows.min(ROWS) } * middle);
         let mut slopes = self.buffer(if keeps && kind.keeps_slopes() { rows * middle } else { 0 });
-        fill_rows(&mut value, &self.value(b2));
         // Packed once for all blocks or, on the tape of a search, for all steps.
         let packed = |weight: Var| {
             let (rows, cols) = self.shape(weight);
@@ -62,16 +61,15 @@ impl<'p, T: Float> Tape<'p, T> {
         };
         let (first, second) = (packed(w1), packed(w2));
         {
-            let (x, b1) = (self.value(x), self.value(b1));
+            let (x, b1, b2) = (self.value(x), self.value(b1), self.value(b2));
             for from in (0..rows).step_by(ROWS) {
                 let count = ROWS.min(rows - from);
                 let block = if keeps { from * middle..(from + count) * middle } else { 0..count * middle };
                 let hidden = &mut kept[block.clone()];
-                fill_rows(hidden, &b1);
-                self.times(&x[from * input..(from + count) * input], input, &first, hidden, middle, true);
+                self.times(&x[from * input..(from + count) * input], input, &first, hidden, middle, Onto::Row(&b1));
                 let slopes = if slopes.is_empty() { &mut [] } else { &mut slopes[block] };
                 activation::forward(kind, dropout, from * middle, hidden, slopes);
-                self.times(hidden, middle, &second, &mut value[from * output..], output, true);
+                self.times(hidden, middle, &second, &mut value[from * output..], output, Onto::Row(&b2));
             }
         }
         Ok(self.push(value, rows, output, self.axis(x), &parents, |_| {

@@ -1,6 +1,6 @@
 //! Losses.
 
-use spotlight_kernels::gemm::{View, product};
+use spotlight_kernels::gemm::{Onto, View, product};
 use spotlight_kernels::{Float, loss, map};
 
 use super::{Tape, Var};
@@ -252,11 +252,8 @@ struct Layer<T> {
 impl<T: Float> Layer<T> {
     /// Writes a block's logits, turns them into their gradient, and returns the block's loss.
     fn block(&self, xs: &[T], weight: &[T], bias: Option<&[T]>, targets: &[u32], logits: &mut [T]) -> f64 {
-        if let Some(bias) = bias {
-            super::fill_rows(logits, bias);
-        }
         let left = View::new(xs, targets.len(), self.d);
-        product(left, View::new(weight, self.v, self.d).t(), logits, self.v, bias.is_some());
+        product(left, View::new(weight, self.v, self.d).t(), logits, self.v, bias.map_or(Onto::Nothing, Onto::Row));
         loss::cross_entropy_block(logits, self.v, targets, self.smoothing, self.scale)
     }
 }

@@ -1,6 +1,6 @@
 //! Products with weights, embeddings; softmax and layer norm over the features of a row.
 
-use spotlight_kernels::gemm::{View, product};
+use spotlight_kernels::gemm::{Onto, View, product};
 use spotlight_kernels::{Float, map, norm, segment};
 
 use super::{Tape, Var};
@@ -24,20 +24,25 @@ impl<'p, T: Float> Tape<'p, T> {
             self.expect_shape("linear (bias)", b, (1, output))?;
         }
         let mut value = self.buffer(rows * output);
-        match b {
-            Some(b) => super::fill_rows(&mut value, &self.value(b)),
-            // Rows that are looked up are added; a product overwrites.
-            None if self.is_looked_up(x) => value.fill(T::ZERO),
-            None => {}
-        }
-        let add_row = |row: usize, projected: &[T]| map::add_assign(&mut value[row * output..(row + 1) * output], projected);
-        match self.right_side(w, 0..output, from..from + input) {
-            Some(_) if self.projected_rows(x, w, from, add_row) => {}
-            Some(right) => self.times(&self.value(x), input, &right, &mut value, output, b.is_some()),
-            None => {
-                let (x, w) = (self.value(x), self.value(w));
-                let right = View::strided(&w[from..], output, input, width).t();
-                product(View::new(&x, rows, input), right, &mut value, output, b.is_some());
+        {
+            let bias = b.map(|b| self.value(b));
+            let onto = bias.as_ref().map_or(Onto::Nothing, |bias| Onto::Row(bias));
+            match self.right_side(w, 0..output, from..from + input) {
+                Some(_) if self.is_looked_up(x) => {
+                    // Rows that are looked up are added.
+                    match &bias {
+                        Some(bias) => super::fill_rows(&mut value, bias),
+                        None => value.fill(T::ZERO),
+                    }
+                    let add_row = |row: usize, projected: &[T]| map::add_assign(&mut value[row * output..(row + 1) * output], projected);
+                    self.projected_rows(x, w, from, add_row);
+                }
+                Some(right) => self.times(&self.value(x), input, &right, &mut value, output, onto),
+                None => {
+                    let (x, w) = (self.value(x), self.value(w));
+                    let right = View::strided(&w[from..], output, input, width).t();
+                    product(View::new(&x, rows, input), right, &mut value, output, onto);
+                }
             }
         }
         let parents: Vec<Var> = [x, w].into_iter().chain(b).collect();

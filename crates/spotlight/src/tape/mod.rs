@@ -136,6 +136,7 @@ impl<'p, T: Float> Tape<'p, T> {
     /// A tape for a search: answers only, the same layers step after step. What a step computed is dropped by [`Tape::rewind`], its memory used again by the next,
     /// and weights are made ready for products once. `width` hypotheses will meet each source; if `in_bytes`, the weights of linear layers have one byte each.
     pub(crate) fn searching(params: &'p Params<T>, pool: &'p Pool<T>, width: usize, in_bytes: bool) -> Self {
+        pool.begin();
         Tape { searching: Some(Searching::new(width, in_bytes)), ..Self::make(params, None, 0, Some(pool)) }
     }
 

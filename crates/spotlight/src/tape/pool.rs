@@ -28,6 +28,17 @@ struct Free<T> {
 /// Tapes after which a buffer that was not asked for goes.
 const KEPT: u64 = 16;
 
+thread_local! {
+    static OF_THREAD: Pool<f32> = Pool::new();
+}
+
+impl Pool<f32> {
+    /// Runs `f` with a pool that this thread keeps: searches are short, and one after another has batches of the same size.
+    pub(crate) fn of_thread<R>(f: impl FnOnce(&Pool<f32>) -> R) -> R {
+        OF_THREAD.with(f)
+    }
+}
+
 impl<T: Float> Pool<T> {
     /// An empty pool.
     pub fn new() -> Self {

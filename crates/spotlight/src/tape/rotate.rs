@@ -1,9 +1,9 @@
 //! Columns turned by position, and rows of a weight made for several outputs.
 
-use spotlight_kernels::gemm::{View, product};
+use spotlight_kernels::gemm::{Onto, View, product};
 use spotlight_kernels::{Float, map, rotary};
 
-use super::{Tape, Var, fill_rows};
+use super::{Tape, Var};
 use crate::params::ParamId;
 use crate::{Error, Result};
 
@@ -45,12 +45,15 @@ impl<'p, T: Float> Tape<'p, T> {
         self.expect_shape("linear (bias)", b, (1, output))?;
         let part = from * input..(from + count) * input;
         let mut value = self.buffer(rows * count);
-        fill_rows(&mut value, &self.value(b)[from..from + count]);
-        match self.right_side(w, from..from + count, 0..input) {
-            Some(right) => self.times(&self.value(x), input, &right, &mut value, count, true),
-            None => {
-                let (x, w) = (self.value(x), self.value(w));
-                product(View::new(&x, rows, input), View::new(&w[part.clone()], count, input).t(), &mut value, count, true);
+        {
+            let (x, b) = (self.value(x), self.value(b));
+            let onto = Onto::Row(&b[from..from + count]);
+            match self.right_side(w, from..from + count, 0..input) {
+                Some(right) => self.times(&x, input, &right, &mut value, count, onto),
+                None => {
+                    let w = self.value(w);
+                    product(View::new(&x, rows, input), View::new(&w[part.clone()], count, input).t(), &mut value, count, onto);
+                }
             }
         }
         Ok(self.push(value, rows, count, self.axis(x), &[x, w, b], |_| {

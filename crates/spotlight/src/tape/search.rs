@@ -9,10 +9,10 @@ use std::sync::Arc;
 use spotlight_kernels::Float;
 use spotlight_kernels::attend;
 use spotlight_kernels::bytes::{Bytes, product_bytes};
-use spotlight_kernels::gemm::{Packed, View, product_packed};
+use spotlight_kernels::gemm::{Onto, Packed, View, product_packed};
 use spotlight_kernels::pairs::Heads;
 
-use super::{Part, Tape, Value, Var};
+use super::{Part, Tape, Value, Var, fill_rows};
 use crate::params::ParamId;
 use crate::{Error, Result};
 
@@ -48,6 +48,9 @@ pub(super) struct Lookup {
 /// Largest table that a search takes through a weight as a whole, in rows: fewer than the rows that will be looked up in it.
 const SMALL_TABLE: usize = 256;
 
+/// Steps for which a log has room before it grows.
+const FIRST_STEPS: usize = 8;
+
 /// How much of a tape there was, to go back to; see [`Tape::rewind`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark(usize);
@@ -75,6 +78,14 @@ impl<'p, T: Float> Tape<'p, T> {
             if let (Value::Own(value), Some(pool)) = (node.value, self.pool) {
                 pool.put(value);
             }
+        }
+    }
+
+    /// Forgets all but the parameters, and gives the memory back.
+    pub(crate) fn clear(&self) {
+        self.rewind(Mark(self.params.entries().len()));
+        if let (Some(searching), Some(pool)) = (&self.searching, self.pool) {
+            searching.logs.borrow_mut().drain(..).for_each(|log| pool.put(log));
         }
     }
 
@@ -158,12 +169,19 @@ impl<'p, T: Float> Tape<'p, T> {
         Some(Right::Bytes(self.params.packs().bytes((weight.0, rows.clone(), cols.clone()), make)))
     }
 
-    /// `to = x Wᵀ`, or added to it: rows of `input` numbers next to each other, the rows of the result `output` apart.
-    pub(super) fn times(&self, x: &[T], input: usize, right: &Right<T>, to: &mut [T], output: usize, add: bool) {
-        match (right, &self.searching) {
-            (Right::Bytes(bytes), Some(searching)) => product_bytes(x, bytes, to, output, add, &mut searching.room.borrow_mut()),
-            (Right::Bytes(bytes), None) => product_bytes(x, bytes, to, output, add, &mut Vec::new()),
-            (Right::Numbers(packed), _) => product_packed(View::new(x, x.len() / input.max(1), input), packed, to, output, add),
+    /// `to = x Wᵀ`, added to what is said: rows of `input` numbers next to each other, the rows of the result `output` apart.
+    pub(super) fn times<'r>(&self, x: &[T], input: usize, right: &Right<T>, to: &mut [T], output: usize, onto: impl Into<Onto<'r, T>>) {
+        let (onto, rows) = (onto.into(), x.len() / input.max(1));
+        match right {
+            Right::Numbers(packed) => product_packed(View::new(x, rows, input), packed, to, output, onto),
+            Right::Bytes(bytes) => {
+                if let Onto::Row(row) = onto {
+                    fill_rows(&mut to[..rows * output], row);
+                }
+                let (mut used, mut fresh) = (self.searching.as_ref().map(|searching| searching.room.borrow_mut()), Vec::new());
+                let room = used.as_deref_mut().unwrap_or(&mut fresh);
+                product_bytes(x, bytes, to, output, !matches!(onto, Onto::Nothing), room);
+            }
         }
     }
 
@@ -177,10 +195,13 @@ impl<'p, T: Float> Tape<'p, T> {
     pub(crate) fn append(&self, number: usize, x: Part, cols: usize) {
         let Some(searching) = &self.searching else { return };
         let mut logs = searching.logs.borrow_mut();
-        if logs.len() <= number {
-            logs.resize(number + 1, Vec::new());
+        let table = self.value(x.of);
+        while logs.len() <= number {
+            let mut log = self.buffer(FIRST_STEPS * table.len());
+            log.clear();
+            logs.push(log);
         }
-        for row in self.value(x.of).chunks_exact(x.stride.max(1)) {
+        for row in table.chunks_exact(x.stride.max(1)) {
             logs[number].extend_from_slice(&row[x.first..x.first + cols]);
         }
     }
@@ -204,23 +225,11 @@ impl<'p, T: Float> Tape<'p, T> {
         if places.len() != rows * steps {
             return Err(Error::Shape { op: "attention (log)", expected: format!("{rows} rows of {steps} places"), got: (1, places.len()) });
         }
-        let (mut context, mut weights) = (self.buffer(rows * width), self.buffer(heads * steps));
+        let mut context = self.buffer(rows * width);
         if let Some(searching) = &self.searching {
             let (logs, table) = (searching.logs.borrow(), self.value(queries.of));
             let scale = T::from_f64(1.0 / (size as f64).sqrt());
-            attend::from_log(
-                Heads { heads, size },
-                scale,
-                queries.columns(&table),
-                &logs[number],
-                places,
-                steps,
-                &mut weights,
-                &mut context,
-            );
-        }
-        if let Some(pool) = self.pool {
-            pool.put(weights);
+            attend::from_log(Heads { heads, size }, scale, queries.columns(&table), &logs[number], places, steps, &mut context);
         }
         Ok(self.push(context, rows, width, None, &[], |_| Box::new(|_, _| {})))
     }

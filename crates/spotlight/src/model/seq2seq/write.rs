@@ -96,6 +96,12 @@ struct NetSession<'a> {
     places: Option<Places>,
 }
 
+impl Drop for NetSession<'_> {
+    fn drop(&mut self) {
+        self.tape.clear();
+    }
+}
+
 impl Session for NetSession<'_> {
     fn step(&mut self, rows: &[usize], units: &[u32]) -> Result<Stepped> {
         let tape = &self.tape;
