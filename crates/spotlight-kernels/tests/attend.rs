@@ -3,7 +3,7 @@
 use crate::common::{as_f64, assert_close, numbers};
 use proptest::prelude::*;
 use spotlight_kernels::Float;
-use spotlight_kernels::attend::{Attend, Columns, Gradients, Meeting, backward, forward};
+use spotlight_kernels::attend::{Attend, Columns, Gradients, Meeting, backward, forward, from_log};
 use spotlight_kernels::dropout::Dropout;
 use spotlight_kernels::pairs::Heads;
 
@@ -20,8 +20,9 @@ struct Case {
     seed: u64,
 }
 
-fn cases() -> impl Strategy<Value = Case> {
-    let sizes = (0usize..6, 1usize..7, 1usize..4, 1usize..10, 0usize..3);
+/// Up to so many queries, keys and features of a head.
+fn cases(queries: usize, keys: usize, size: usize) -> impl Strategy<Value = Case> {
+    let sizes = (0..=queries, 1..=keys, 1usize..4, 1..=size, 0usize..3);
     (sizes, any::<bool>(), any::<bool>(), 0u64..1000).prop_map(|((queries, keys, heads, size, lead), causal, dropped, seed)| Case {
         queries,
         keys,
@@ -134,17 +135,44 @@ fn agrees<T: Float>(c: Case, slopes: bool) {
     }
 }
 
+/// All columns of a table.
+fn columns(table: &[f64], stride: usize) -> Columns<'_, f64> {
+    Columns { table, stride, first: 0 }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn attention_is_its_formula(case in cases()) {
+    fn attention_is_its_formula(case in cases(10, 36, 36)) {
         agrees::<f64>(case, false);
         agrees::<f32>(case, false);
     }
 
     #[test]
-    fn its_gradients_are_slopes(case in cases()) {
+    fn its_gradients_are_slopes(case in cases(5, 6, 9)) {
         agrees::<f64>(case, true);
+    }
+
+    /// Keys and values that stand somewhere are met as if they stood in a row.
+    #[test]
+    fn a_log_is_looked_up(
+        (queries, steps, heads, size) in (0usize..4, 0usize..36, 1usize..4, 1usize..36),
+        seed in 0u64..1000,
+    ) {
+        let (width, rows) = (heads * size, 7);
+        let (asked, log) = (numbers::<f64>(seed, queries * width), numbers::<f64>(seed + 1, rows * 2 * width));
+        let places: Vec<usize> = (0..queries * steps).map(|i| (i * 5 + seed as usize) % rows).collect();
+        let (shape, scale) = (Heads { heads, size }, 0.7);
+        let mut found = vec![1.0; queries * width];
+        from_log(shape, scale, columns(&asked, width), &log, &places, steps, &mut found);
+        for (query, found) in found.chunks_exact(width).enumerate().filter(|_| steps > 0) {
+            let met: Vec<f64> = places[query * steps..][..steps].iter().flat_map(|place| &log[place * 2 * width..][..2 * width]).copied().collect();
+            let (keys, values) = (columns(&met, 2 * width), Columns { first: width, ..columns(&met, 2 * width) });
+            let attend = Attend { shape, scale, causal: false, dropout: None, queries: columns(&asked, width), keys, values };
+            let (mut weights, mut context) = (vec![0.0; heads * steps], vec![0.0; width]);
+            forward(attend, Meeting { query, queries: 1, key: 0, keys: steps }, 0, &mut weights, &mut context);
+            assert_close("context", found, &context);
+        }
     }
 }
