@@ -235,6 +235,7 @@ fn a_text_that_is_judged_is_played_with() {
     browser.run("const e = document.querySelector('#model'); e.value = 'bags'; e.dispatchEvent(new Event('change'))");
     type_in(&browser, bag);
     click(&browser, ".bag button.change");
+    wait_for(&browser, "select.one");
     browser.run("document.querySelector('select.one').value = '1'");
     click(&browser, "button.one-hot");
     browser.until("return [...document.querySelectorAll('.bag > .bars')].at(-1).textContent.includes('row\\u00a021.000')");

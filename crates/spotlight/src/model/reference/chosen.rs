@@ -67,7 +67,7 @@ const SEQ2SEQ: &[Choice] = &[
     choice("train.average", "3; 5 for a Transformer of sentences"),
     choice("train.every", "6,000 over the number of pairs, from 1 to 5; of a Transformer a fortieth of all epochs"),
     choice("train.metric", "bleu for 2,000 or more pairs of sentences, else accuracy"),
-    choice("search.beam", "5 with model.joint"),
+    choice("search.beam", "5"),
     choice("search.max_ratio", "the largest ratio among the training pairs, rounded up; with a recipe, too"),
 ];
 
