@@ -93,6 +93,35 @@ fn typing_is_answered_and_the_address_holds_it() {
     assert_quiet(&server, &browser);
 }
 
+/// What the page says is what `predict` says, until somebody chooses a beam.
+#[test]
+fn the_page_searches_as_the_model_does() {
+    let copy = models().path("beamed");
+    std::fs::create_dir_all(&copy).unwrap();
+    for file in std::fs::read_dir(models().path("seq2seq")).unwrap().map(Result::unwrap).filter(|f| f.path().is_file()) {
+        std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+    }
+    std::fs::remove_file(copy.join("files.json")).unwrap();
+    let config = std::fs::read_to_string(copy.join("config.toml")).unwrap();
+    std::fs::write(copy.join("config.toml"), config.replace("beam = 1", "beam = 5")).unwrap();
+    let server = Server::start(&["beamed"], &[]);
+    let told = |text: &str, options: Value| {
+        let answer = answer(&server, json!({"texts": [text], "options": options}));
+        let answer = answer["hypotheses"][0]["text"].as_str().unwrap();
+        if answer.is_empty() { "(nothing)".to_string() } else { answer.to_string() }
+    };
+    let numerals = ["XLII", "CMVII", "MDCCCLXXXVIII", "III", "XIV", "MMXXVI", "DCLXVI", "LXXXIX", "MCMXCIX"];
+    let both = numerals.map(|text| (text, told(text, json!({})), told(text, json!({"beam": 1}))));
+    let (text, own, greedy) = both.iter().find(|(_, own, greedy)| own != greedy).expect("a text that a beam answers otherwise");
+    let Some(browser) = open(&server, &format!("#model=beamed&text={text}")) else { return };
+    let says = |text: &str| browser.until(&format!("return document.querySelector('.answer')?.textContent === {}", json!(text)));
+    says(own);
+    browser.run("const e = document.querySelector('#beam'); e.value = '1'; e.dispatchEvent(new Event('input'))");
+    says(greedy);
+    assert!(browser.run("return location.hash").as_str().unwrap().contains("beam=1"));
+    assert_quiet(&server, &browser);
+}
+
 #[test]
 fn attention_is_edited_and_the_answer_follows() {
     let server = Server::start(&["seq2seq"], &[]);

@@ -17,7 +17,7 @@ pub fn models() -> &'static Place {
     MODELS.get_or_init(|| {
         let place = Place::new();
         let data = |name: &str| format!("{}/../../examples/data/{name}", env!("CARGO_MANIFEST_DIR"));
-        // Greedy, as the page asks; of what has learnt so little a beam would rather write nothing.
+        // Greedy: of what has learnt so little a beam would rather write nothing.
         const SMALL: [&str; 4] = ["model.embedding=8", "model.hidden=16", "train.epochs=2", "search.beam=1"];
         let small = |more: &[&'static str]| [&SMALL[..], more].concat();
         for (name, task, file, settings) in [

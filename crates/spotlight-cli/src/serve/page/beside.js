@@ -4,7 +4,7 @@ import { h } from './dom.js';
 import { matrix } from './matrix.js';
 import * as reads from './reads.js';
 import { scale } from './scale.js';
-import { state } from './state.js';
+import { searching } from './state.js';
 import { predict } from './transport.js';
 import { trust } from './trust.js';
 import { align, compare } from './words.js';
@@ -14,7 +14,7 @@ export async function load(one, two, text) {
     const [a, b] = await Promise.all([reads.load(one, text, 'beside 1', false), reads.load(two, text, 'beside 2', false)]);
     return { one: a.answers, two: b.answers };
   }
-  const options = { beam: state.beam };
+  const options = searching();
   const [[a], [b]] = await Promise.all([predict(one.name, [text], { options }, 'beside 1'), predict(two.name, [text], { options }, 'beside 2')]);
   return { one: a, two: b };
 }

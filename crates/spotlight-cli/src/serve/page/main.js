@@ -62,7 +62,7 @@ function controls() {
   $('model').value = now.name;
   $('other').replaceChildren(h('option', { value: '' }, 'none'), ...shelf.filter(model => model.task === now.task && model.name !== now.name).map(model => h('option', { value: model.name }, model.name)));
   $('other').value = state.other;
-  $('beam').value = state.beam;
+  $('beam').value = state.beam ?? '';
   $('beam').max = limits.beam;
   $('beam-label').hidden = now.task !== 'seq2seq';
   const views = Object.keys(VIEWS);
@@ -106,7 +106,7 @@ async function start() {
   $('other').addEventListener('change', () => change({ other: $('other').value, view: $('other').value ? 'beside' : 'look' }));
   $('scale').append(...Object.entries(SCALES).map(([value, name]) => h('option', { value }, name)));
   $('scale').addEventListener('change', () => change({ scale: $('scale').value || null }));
-  $('beam').addEventListener('input', () => { if ($('beam').checkValidity() && $('beam').value) change({ beam: Number($('beam').value) }); });
+  $('beam').addEventListener('input', () => { if ($('beam').checkValidity()) change({ beam: Number($('beam').value) || null }); });
   const nothing = done => { if (!done) say('This view has no drawing to save.', true); };
   $('save-svg').addEventListener('click', () => nothing(save.svg()));
   $('save-png').addEventListener('click', async () => nothing(await save.png()));

@@ -1,7 +1,7 @@
 // The rows of a file: how far each answer is from what is right. The file is read in the page and sent in parts.
 
 import { h, percent, seen } from './dom.js';
-import { change, state } from './state.js';
+import { change, searching } from './state.js';
 import { predict } from './transport.js';
 
 const found = { model: null, rows: [], sort: 'loss', down: true, filter: null, shown: 100 };
@@ -64,7 +64,7 @@ async function measure(model, content, limit, again) {
     const part = rows.slice(at, at + limit);
     if (model.task === 'seq2seq') {
       const texts = part.map(fields => fields[2] !== undefined ? `${fields[0]}\t${fields[2]}` : fields[0]);
-      const answers = await predict(model.name, texts, { options: { beam: state.beam }, targets: part.map(fields => fields[1] ?? '') }, 'rows');
+      const answers = await predict(model.name, texts, { options: searching(), targets: part.map(fields => fields[1] ?? '') }, 'rows');
       answers.forEach((answer, i) => {
         const best = answer.hypotheses[0], gold = part[i][1] ?? '';
         const { edits, taken } = distance(answer.target.tokens, best.tokens);

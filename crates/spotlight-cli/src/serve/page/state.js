@@ -6,7 +6,7 @@ const fresh = () => ({
   view: 'look',
   text: '',
   variant: null, // the text with a word struck, replaced or moved
-  beam: 1,
+  beam: null, // hypotheses of a search; null for as many as the model has by itself
   scale: null, // of weights; null for the usual one of each picture
   force: [], // units the answer begins with
   edits: [], // {step, weights}: rows of attention put in by hand
@@ -14,6 +14,9 @@ const fresh = () => ({
   row: null, // the row that is selected
 });
 export const state = fresh();
+
+// How the model is asked to search.
+export const searching = () => state.beam ? { beam: state.beam } : {};
 
 const listeners = [];
 export const onChange = listener => listeners.push(listener);
@@ -33,7 +36,7 @@ const pick = changes => Object.fromEntries(['force', 'edits', 'row', 'variant', 
 export function address() {
   const query = new URLSearchParams();
   for (const name of ['model', 'other', 'view', 'text', 'variant']) if (state[name]) query.set(name, state[name]);
-  if (state.beam > 1) query.set('beam', state.beam);
+  if (state.beam) query.set('beam', state.beam);
   if (state.scale) query.set('scale', state.scale);
   if (state.row !== null) query.set('row', state.row);
   for (const name of ['force', 'edits', 'off']) if (state[name].length) query.set(name, JSON.stringify(state[name]));
@@ -46,7 +49,7 @@ export function restore() {
   Object.assign(state, fresh());
   for (const name of ['model', 'other', 'view', 'text', 'variant']) if (query.has(name)) state[name] = query.get(name);
   const number = name => Number.isInteger(Number(query.get(name))) && query.has(name) ? Number(query.get(name)) : null;
-  state.beam = Math.max(1, number('beam') ?? 1);
+  state.beam = query.has('beam') ? Math.max(1, number('beam') ?? 1) : null;
   state.row = number('row');
   if (['unit', 'stretched', 'uniform'].includes(query.get('scale'))) state.scale = query.get('scale');
   const list = (name, good) => {

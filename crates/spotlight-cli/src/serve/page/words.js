@@ -2,7 +2,7 @@
 
 import { h, percent, seen, signed } from './dom.js';
 import { matrix } from './matrix.js';
-import { change, state } from './state.js';
+import { change, searching, state } from './state.js';
 import { predict } from './transport.js';
 import { trust } from './trust.js';
 
@@ -20,7 +20,7 @@ export function join(words, text, task) {
 let chosen = 0;
 
 export async function load(model, text) {
-  const options = { beam: state.beam };
+  const options = searching();
   const variant = state.variant ?? text;
   const writes = model.task === 'seq2seq';
   const ask = (texts, slot) => predict(model.name, texts, writes ? { options } : {}, slot);

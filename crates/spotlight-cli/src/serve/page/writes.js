@@ -5,7 +5,7 @@ import { editor, set } from './editor.js';
 import { framed, lines, matrix } from './matrix.js';
 import { nearest } from './nearest.js';
 import { scale } from './scale.js';
-import { change, state } from './state.js';
+import { change, searching, state } from './state.js';
 import { predict } from './transport.js';
 import { tree } from './tree.js';
 import { trust } from './trust.js';
@@ -14,7 +14,7 @@ const ALTERNATIVES = 6;
 
 // The answer as it is, and as it is with what was put in.
 export async function load(model, text, slot = 'look') {
-  const options = { beam: state.beam };
+  const options = searching();
   const plain = predict(model, [text], { options, alternatives: ALTERNATIVES }, `${slot} plain`);
   const touched = state.force.length + state.edits.length + state.off.length > 0;
   const more = { options, force: state.force, edits: state.edits, heads_off: state.off, alternatives: ALTERNATIVES };
@@ -55,7 +55,7 @@ export function show({ before, after, touched }, model) {
         h('section', {}, h('h2', {}, 'The same as lines'), h('div', { class: 'wide' }, lines(after.source_tokens, now.tokens, now.attention)), trust(sure))),
       state.row !== null && state.row < now.attention.length && editor(after.source_tokens, now.attention[state.row], state.row, `Weights of row ${state.row + 1}`),
       after.step && step(after),
-      state.row !== null && state.row < now.tokens.length && nearest(model, [state.text.replace(/\n/g, ' ')], { options: { beam: state.beam }, force: state.force, edits: state.edits, heads_off: state.off, step: state.row }),
+      state.row !== null && state.row < now.tokens.length && nearest(model, [state.text.replace(/\n/g, ' ')], { options: searching(), force: state.force, edits: state.edits, heads_off: state.off, step: state.row }),
       now.heads && heads(after, now),
     ] : h('p', {}, now.tokens.length ? 'This model has no attention to look at.' : 'Nothing was written: there is no row to draw.'),
     state.beam > 1 && [h('h2', {}, 'What else was thought of'), h('div', { class: 'wide' }, tree(after))],
