@@ -7,6 +7,7 @@
 mod driver;
 
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 use crate::common::skip::skip;
 use crate::serve::client::{Server, models};
@@ -35,18 +36,28 @@ fn count(browser: &Browser, selector: &str) -> u64 {
     browser.run(&format!("return document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
 }
 
+/// Waits until the page has drawn all it was asked for, and this is there.
 fn wait_for(browser: &Browser, selector: &str) {
-    browser.until(&format!("return document.querySelector({}) !== null", json!(selector)));
+    let settled = "document.querySelector('#view').getAttribute('aria-busy') === 'false'";
+    browser.until(&format!("return {settled} && document.querySelector({}) !== null", json!(selector)));
 }
 
+/// Clicks at the middle of an element, once the pointer is over it: what was drawn above it may have pushed it away.
 fn click(browser: &Browser, selector: &str) {
-    wait_for(browser, selector);
-    let place = browser.run(&format!(
-        "const e = document.querySelector({}); e.scrollIntoView({{ block: 'center' }}); const b = e.getBoundingClientRect();
-         return [b.left + b.width / 2, b.top + b.height / 2].map(Math.round)",
-        json!(selector)
-    ));
-    browser.click((place[0].as_i64().unwrap(), place[1].as_i64().unwrap()));
+    for _ in 0..50 {
+        wait_for(browser, selector);
+        let element = format!("const e = document.querySelector({})", json!(selector));
+        let place = browser.run(&format!(
+            "{element}; e.scrollIntoView({{ block: 'center' }}); const b = e.getBoundingClientRect();
+             return [b.left + b.width / 2, b.top + b.height / 2].map(Math.round)"
+        ));
+        let place = (place[0].as_i64().unwrap(), place[1].as_i64().unwrap());
+        browser.point(place);
+        if browser.run(&format!("{element}; return e.matches(':hover')")) == true {
+            return browser.click(place);
+        }
+    }
+    panic!("the pointer never reaches {selector}");
 }
 
 /// Types into the box, as one event.
@@ -57,6 +68,16 @@ fn type_in(browser: &Browser, typed: &str) {
 /// The answer of the server to the same, to hold the page against.
 fn answer(server: &Server, ask: Value) -> Value {
     server.predict(&ask).json()["answers"][0].clone()
+}
+
+/// The files of a model under another name.
+fn copied(model: &str, name: &str) -> PathBuf {
+    let copy = models().path(name);
+    std::fs::create_dir_all(&copy).unwrap();
+    for file in std::fs::read_dir(models().path(model)).unwrap().map(Result::unwrap).filter(|f| f.path().is_file()) {
+        std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+    }
+    copy
 }
 
 /// Nothing went wrong in the page, and it asked nobody but its server.
@@ -96,11 +117,7 @@ fn typing_is_answered_and_the_address_holds_it() {
 /// What the page says is what `predict` says, until somebody chooses a beam.
 #[test]
 fn the_page_searches_as_the_model_does() {
-    let copy = models().path("beamed");
-    std::fs::create_dir_all(&copy).unwrap();
-    for file in std::fs::read_dir(models().path("seq2seq")).unwrap().map(Result::unwrap).filter(|f| f.path().is_file()) {
-        std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
-    }
+    let copy = copied("seq2seq", "beamed");
     std::fs::remove_file(copy.join("files.json")).unwrap();
     let config = std::fs::read_to_string(copy.join("config.toml")).unwrap();
     std::fs::write(copy.join("config.toml"), config.replace("beam = 1", "beam = 5")).unwrap();
@@ -387,16 +404,16 @@ fn texts_run_from_right_to_left_and_wide_ones_have_a_map() {
 fn the_page_is_light_and_dark() {
     let server = Server::start(&["seq2seq"], &[]);
     let Some(browser) = open(&server, LOOKING) else { return };
-    let colours = |scheme: &str| {
+    let sum = "const sum = colour => colour.match(/\\d+/g).slice(0, 3).reduce((all, n) => all + Number(n), 0)";
+    let body = "const body = getComputedStyle(document.body), ground = sum(body.backgroundColor), ink = sum(body.color)";
+    let drawn = "const drawn = sum(getComputedStyle(document.querySelector('svg.matrix text')).fill)";
+    for (scheme, apart) in [("light", "ground > ink + 400 && ground > drawn + 300"), ("dark", "ground + 400 < ink && ground + 300 < drawn")]
+    {
         browser.prefers(scheme);
         wait_for(&browser, "svg.matrix");
-        let sum = "const sum = colour => colour.match(/\\d+/g).slice(0, 3).reduce((all, n) => all + Number(n), 0);";
-        let found = browser.run(&format!("{sum} const body = getComputedStyle(document.body); return [sum(body.backgroundColor), sum(body.color), sum(getComputedStyle(document.querySelector('svg.matrix text')).fill)]"));
-        found.as_array().unwrap().iter().map(|x| x.as_i64().unwrap()).collect::<Vec<_>>()
-    };
-    let (light, dark) = (colours("light"), colours("dark"));
-    assert!(light[0] > light[1] + 400 && light[0] > light[2] + 300, "{light:?}");
-    assert!(dark[0] + 400 < dark[1] && dark[0] + 300 < dark[2], "{dark:?}");
+        // The page hears of it a moment later.
+        browser.until(&format!("{sum}; {body}; {drawn}; return {apart}"));
+    }
 }
 
 /// Whatever is drawn says on which of three scales.
@@ -542,11 +559,7 @@ fn rows_of_a_file_are_sorted_filtered_and_opened() {
 
 #[test]
 fn two_models_stand_side_by_side() {
-    let copy = models().path("second");
-    std::fs::create_dir_all(&copy).unwrap();
-    for file in std::fs::read_dir(models().path("seq2seq")).unwrap().map(Result::unwrap).filter(|f| f.path().is_file()) {
-        std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
-    }
+    copied("seq2seq", "second");
     let server = Server::start(&["seq2seq", "second", "classify"], &[]);
     let Some(browser) = open(&server, "#model=seq2seq&other=second&text=XLII&view=beside") else { return };
     wait_for(&browser, ".difference svg");

@@ -109,7 +109,7 @@ impl Browser {
     pub fn until(&self, script: &str) {
         let start = std::time::Instant::now();
         while self.run(script) != true {
-            assert!(start.elapsed() < Duration::from_secs(10), "never true: {script}");
+            assert!(start.elapsed() < Duration::from_secs(60), "never true: {script}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -25,8 +25,18 @@ function say(text, bad) {
 
 const fail = error => { if (!cancelled(error)) say(error.message, true); };
 
+// The view says of itself when something is still to come.
+let awaited = 0;
+async function awaiting(work) {
+  const more = count => $('view').setAttribute('aria-busy', String((awaited += count) > 0));
+  more(1);
+  try { await work; } finally { more(-1); }
+}
+
+const draw = () => awaiting(drawn());
+
 let turn = 0;
-async function draw() {
+async function drawn() {
   const mine = ++turn, now = model(), begun = performance.now(), text = state.text;
   try {
     let parts;
@@ -74,8 +84,10 @@ function controls() {
   judged(verdict ?? (now.audited ? '' : 'This model’s attention has not been audited.'));
 }
 
+const judge = () => awaiting(audited());
+
 // What an audit found, in its own words.
-async function judge() {
+async function audited() {
   verdict = null;
   const now = model();
   const found = now.audited ? (await audit(now.name))?.verdict : null;
