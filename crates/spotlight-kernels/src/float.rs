@@ -52,7 +52,7 @@ pub trait Float:
     /// Eight rows of eight numbers, turned: what comes out has the columns as rows. Without a memory between if `WIDEST`.
     #[inline(always)]
     fn turned<const WIDEST: bool>(rows: [&[Self; 8]; 8]) -> [[Self; 8]; 8] {
-        std::array::from_fn(|column| rows.map(|row| row[column]))
+        columns(rows)
     }
     /// e to the power of this number.
     fn exp(self) -> Self;
@@ -101,6 +101,12 @@ fn lanes<T: Float, const FMA: bool>(x: T, b: &[T; 16], sums: &mut [T; 16]) {
     for (sum, &b) in sums.iter_mut().zip(b) {
         *sum = T::fma::<FMA>(x, b, *sum);
     }
+}
+
+/// The columns of eight rows, as a plain loop.
+#[inline(always)]
+fn columns<T: Float>(rows: [&[T; 8]; 8]) -> [[T; 8]; 8] {
+    std::array::from_fn(|column| rows.map(|row| row[column]))
 }
 
 /// Names of the per-thread scratch buffers, so that nested users do not meet.
@@ -245,7 +251,7 @@ impl Float for f32 {
                 return turned;
             }
         }
-        std::array::from_fn(|column| rows.map(|row| row[column]))
+        columns(rows)
     }
 
     /// At most 1.5 units in the last place from the true value; 0 below -86.98, infinite above 88.72.
