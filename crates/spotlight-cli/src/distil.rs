@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use spotlight::model::seq2seq::recombine::recombined;
 use spotlight::model::{self, Task, folder};
 use spotlight::text::Pair;
 use spotlight::text::read::Table;
@@ -24,6 +25,9 @@ pub struct Distil {
     /// File of sources without answers; more columns than the sources and their features are not read
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
+    /// Let the teacher also answer N sources of its examples with features that others have there (of the same first tag): more forms of the same words
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    recombine: usize,
     /// Folder for the model
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
@@ -66,7 +70,10 @@ impl Distil {
             return Err(WrongUsage(format!("distil goes with seq2seq models, this one is for {}", opened.task().name())).into());
         };
         let config = &teacher.config;
-        let sources = match &self.from {
+        if self.recombine > 0 && !config.data.features {
+            return Err(WrongUsage("recombine goes with models that read features, a third column; this one reads none".into()).into());
+        }
+        let mut sources = match &self.from {
             Some(file) => {
                 let rows = Table::open(file, &config.data.format.for_input())?.sources(config.data.features)?;
                 rows.map(|row| row.map(|s| (s.source, s.features))).collect::<Result<Vec<_>, _>>()?
@@ -78,7 +85,9 @@ impl Distil {
                 note(line);
             }
         };
-        let (train, dev) = teacher.pairs_for_pupil(&sources, self.beam.into(), &mut |line| tell(line))?;
+        let (mut train, dev) = teacher.own_pairs(&mut |line| tell(line))?;
+        sources.extend(recombined(&train, self.recombine, common.seed.unwrap_or(config.seed)));
+        train.extend(teacher.answered(&sources, self.beam.into())?);
         tell(&format!("{} examples to learn from, the answers to {} sources among them", grouped(train.len()), grouped(sources.len())));
         let files = ["train", "dev"].map(|part| beside(&self.out, part));
         write(&files[0], &train)?;

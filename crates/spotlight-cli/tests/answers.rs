@@ -343,7 +343,39 @@ fn one_model_learns_what_an_ensemble_says() {
     assert!(evaluated.status.success() && out(&evaluated).contains("accuracy"), "{}", err(&evaluated));
     let refused = run(&place, &["distil", "two", "-o", "one"]);
     assert!(!refused.status.success(), "a model is there already");
+    let refused = run(&place, &["distil", "two", "-o", "none", "--recombine", "5"]);
+    assert!(!refused.status.success() && err(&refused).contains("features"), "{}", err(&refused));
     let refused = run(&place, &["distil", "two", "-o", "none", "--set", "model.hidden=0"]);
     assert!(!refused.status.success(), "{}", err(&refused));
     assert!(["none", "none.train.tsv", "none.dev.tsv"].iter().all(|file| !place.path(file).exists()), "nothing is left of it");
+}
+
+/// A pupil of a model that inflects learns more forms of the same words than the examples have.
+#[test]
+fn a_teacher_is_asked_for_other_forms_of_the_same_words() {
+    let place = Place::new();
+    let forms = [("ed", "V;PST"), ("ing", "V;PTCP"), ("s", "N;PL")];
+    let line = |i: usize| format!("{}\t{}{}\t{}\n", word(i), word(i), forms[i % 3].0, forms[i % 3].1);
+    fn word(i: usize) -> String {
+        ["b", "d", "f", "g", "k"][i % 5].to_string() + ["al", "en", "or", "ul"][i / 5 % 4] + ["p", "t", "m"][i / 20 % 3]
+    }
+    let examples: String = (0..60).map(line).collect();
+    place.write("forms.tsv", &examples);
+    let small = ["data.made_up=0", "model.embedding=16", "model.hidden=24", "train.epochs=20"].map(|set| ["--set", set]).concat();
+    let made =
+        run(&place, &[&["train", "--task", "seq2seq", "--train", "forms.tsv", "--dev", "forms.tsv", "--out", "one"], &small[..]].concat());
+    assert!(made.status.success(), "{}", err(&made));
+    let taught = run(&place, &["distil", "one", "--recombine", "30", "-o", "pupil"]);
+    assert!(taught.status.success(), "{}", err(&taught));
+    let rows = std::fs::read_to_string(place.path("pupil.train.tsv")).unwrap();
+    let (own, other): (Vec<&str>, Vec<&str>) = rows.lines().partition(|row| examples.lines().any(|line| &line == row));
+    assert!(own.len() == 60 && !other.is_empty() && other.len() <= 30, "{rows}");
+    let asked = |row: &str| row.split('\t').map(String::from).collect::<Vec<_>>();
+    for row in other {
+        let (source, features) = (&asked(row)[0], &asked(row)[2]);
+        let known: Vec<Vec<String>> = examples.lines().map(asked).filter(|line| &line[0] == source).collect();
+        // A verb stays a verb; a noun has no second form here.
+        assert!(!known.is_empty() && known.iter().all(|line| line[2].starts_with("V;") && &line[2] != features), "{row}");
+        assert!(features.starts_with("V;"), "{row}");
+    }
 }

@@ -108,7 +108,8 @@ impl Features {
     }
 }
 
-fn tags(column: &str) -> impl Iterator<Item = &str> {
+/// The tags of a column.
+pub fn tags(column: &str) -> impl Iterator<Item = &str> {
     column.split(SEPARATOR).map(str::trim).filter(|tag| !tag.is_empty())
 }
 

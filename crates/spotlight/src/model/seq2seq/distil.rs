@@ -111,15 +111,13 @@ impl Transducer {
         Ok(Arc::new(pairs.iter().map(|pair| pair.line).zip(said).collect()))
     }
 
-    /// The pairs for a pupil of this model: those it learnt from itself, if they are still there, and sources with the answers that it gives to them; and those to develop with.
-    /// Sources that it answers with nothing are left out.
-    pub fn pairs_for_pupil(
-        &self,
-        sources: &[(String, Option<String>)],
-        beam: usize,
-        note: &mut dyn FnMut(&str),
-    ) -> Result<(Vec<Pair>, Vec<Pair>)> {
-        let (mut train, dev) = parts::<Self>(&self.config, note)?;
+    /// The pairs that this model learnt from itself, if they are still there, and those that it was developed with.
+    pub fn own_pairs(&self, note: &mut dyn FnMut(&str)) -> Result<(Vec<Pair>, Vec<Pair>)> {
+        parts::<Self>(&self.config, note)
+    }
+
+    /// Sources with the answers that the model gives to them. Sources that it answers with nothing are left out.
+    pub fn answered(&self, sources: &[(String, Option<String>)], beam: usize) -> Result<Vec<Pair>> {
         let borrowed: Vec<(&str, Option<&str>)> = sources.iter().map(|(s, f)| (s.as_str(), f.as_deref())).collect();
         let options = super::SearchOptions { beam, look: false, ..self.search_options() };
         let answers = self.answer(&borrowed, &options, false)?;
@@ -128,8 +126,7 @@ impl Transducer {
             let plain = !target.is_empty() && !target.contains(['\t', '\n', '\r']) && !source.is_empty();
             plain.then(|| Pair { source: source.clone(), target, features: features.clone(), line: 0 })
         });
-        train.extend(written);
-        Ok((train, dev))
+        Ok(written.collect())
     }
 }
 

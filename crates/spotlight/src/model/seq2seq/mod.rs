@@ -27,6 +27,7 @@ mod limits;
 pub mod made_up;
 mod nearest;
 pub mod net;
+pub mod recombine;
 pub mod remembered;
 #[cfg(test)]
 mod search_tests;
