@@ -61,7 +61,7 @@ impl Source<'_> {
 }
 
 /// Questions, some at a time; none at the end.
-pub(super) struct Questions<'a, Q>(Box<dyn FnMut() -> Vec<Result<Q, TextError>> + 'a>);
+pub(super) struct Questions<'a, Q>(pub(super) Box<dyn FnMut() -> Vec<Result<Q, TextError>> + 'a>);
 
 impl<Q> Questions<'_, Q> {
     /// All of them.

@@ -64,6 +64,7 @@ fn answers_as_json_to_the_byte() {
         confidence: None,
         share: None,
         remembered: None,
+        neighbours: vec![],
         joint: None,
         hypothesis: hypothesis(heads),
         stacked: false,

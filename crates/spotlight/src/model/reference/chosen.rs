@@ -41,6 +41,10 @@ const SEQ2SEQ: &[Choice] = &[
     choice("model.encoder_layers", "of a Transformer 4 for sentences, 2 for spelt texts"),
     choice("model.decoder_layers", "of a Transformer 4 for sentences, 2 for spelt texts"),
     choice("model.remember", "true for running text, as data.alternatives is false"),
+    choice(
+        "model.neighbours",
+        "true with model.remember, if targets of training rows, each judged by the others, are clearly more probable with what stands around them",
+    ),
     choice("model.joint", "true from 1,000 pairs with spelt sources on, without features or copy"),
     choice("model.tied", "true for a Transformer of sentences"),
     choice(

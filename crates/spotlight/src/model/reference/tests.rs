@@ -80,6 +80,7 @@ fn what_is_chosen_is_listed() {
         (0..11_000).map(|i| pair(format!("w{i}"), format!("x{i}"), false)).collect(),
         (0..2_500).map(|i| pair(sentence(i % 2000), sentence(i % 2000), false)).collect(),
         (0..5_000).map(|i| pair(sentence(i), sentence(i), false)).collect(),
+        (0..120).map(|i| Pair { line: i, ..pair("dd n"[i % 4..][..1].into(), "xy n"[i % 4..][..1].into(), false) }).collect(),
     ];
     listed(Task::Seq2seq, choices::<Transducer>(&sets, &[]), &["search.max_ratio"]);
     // This one is chosen when the units are known.

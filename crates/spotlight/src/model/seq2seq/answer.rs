@@ -41,6 +41,8 @@ pub struct AnswerText {
     pub share: Option<f64>,
     /// How often training pairs gave this answer to this source, and how often they had the source, if the model counts that in.
     pub remembered: Option<[u32; 2]>,
+    /// The same of training pairs with one of its neighbours, for each that they had.
+    pub neighbours: Vec<BesideNeighbour>,
     /// The logarithm of the probability of source and answer by the counts of letters, if they have a say.
     pub joint: Option<f64>,
     /// What the search found.
@@ -49,6 +51,17 @@ pub struct AnswerText {
     pub stacked: bool,
     /// The attention of every layer, if it was asked for.
     pub inside: Option<Inside>,
+}
+
+/// What training pairs say of an answer whose source stood beside this neighbour.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BesideNeighbour {
+    /// How many rows further the neighbour stands; those before are below 0.
+    pub place: isize,
+    /// The neighbour.
+    pub source: String,
+    /// How often they gave this answer, and how often they had the source there.
+    pub remembered: [u32; 2],
 }
 
 /// What marks a unit in a picture that was copied from the source.
@@ -175,6 +188,8 @@ impl Serialize for AnswerText {
             share: Option<f64>,
             #[serde(skip_serializing_if = "Option::is_none")]
             remembered: Option<[u32; 2]>,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            neighbours: &'a [BesideNeighbour],
             #[serde(skip_serializing_if = "Option::is_none")]
             joint: Option<f64>,
             attention: &'a [Vec<f32>],
@@ -186,7 +201,7 @@ impl Serialize for AnswerText {
             copied: &'a [f32],
         }
         let Hypothesis { log_prob, score, probabilities, attention, heads, gates, copied, .. } = &self.hypothesis;
-        let AnswerText { text, tokens, confidence, share, remembered, joint, .. } = self;
+        let AnswerText { text, tokens, confidence, share, remembered, neighbours, joint, .. } = self;
         let (confidence, share, remembered, joint) = (*confidence, *share, *remembered, *joint);
         Object {
             text,
@@ -197,6 +212,7 @@ impl Serialize for AnswerText {
             confidence,
             share,
             remembered,
+            neighbours,
             joint,
             attention,
             heads,

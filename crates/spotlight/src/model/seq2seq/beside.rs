@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::hard::log_sum;
+use super::neighbours::{Neighbour, of};
 use super::{Joint, Remembered};
 use crate::folder::{VOICES, read_if_there};
 use crate::search::{Hypothesis, Lexicon, Request, SearchOptions, Writer, force, search};
@@ -190,10 +191,16 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Searches, and judges what was found by all voices. Answers that are drawn stay the network's own.
-    pub fn search(&self, writer: &dyn Writer, requests: &[Request], options: &SearchOptions) -> Result<Vec<Vec<Hypothesis>>> {
+    /// Searches, and judges what was found by all voices. Answers that are drawn stay the network's own. `around` has the neighbours of each source, or nothing if nobody has any.
+    pub fn search(
+        &self,
+        writer: &dyn Writer,
+        requests: &[Request],
+        around: &[&[Neighbour]],
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Hypothesis>>> {
         let found = search(writer, requests, &self.wide(options))?;
-        self.judge(writer, requests, options, found)
+        self.judge(writer, requests, around, options, found)
     }
 
     /// The joint model and the weights, if it has a say.
@@ -222,6 +229,7 @@ impl Beside {
         &self,
         writer: &dyn Writer,
         requests: &[Request],
+        around: &[&[Neighbour]],
         options: &SearchOptions,
         mut found: Vec<Vec<Hypothesis>>,
     ) -> Result<Vec<Vec<Hypothesis>>> {
@@ -229,10 +237,10 @@ impl Beside {
             return Ok(found);
         }
         if let Some(remembered) = &self.remembered {
-            recall(remembered, writer, requests, options, &mut found)?;
+            recall(remembered, writer, requests, around, options, &mut found)?;
         }
-        requests.par_iter().zip(&mut found).for_each(|(request, found)| {
-            if self.weigh(request.source, found) {
+        requests.par_iter().zip(&mut found).enumerate().for_each(|(i, (request, found))| {
+            if self.weigh(request.source, of(around, i), found) {
                 found.sort_by(|a, b| b.log_prob.total_cmp(&a.log_prob));
             }
             found.truncate(options.n_best.max(1));
@@ -241,9 +249,9 @@ impl Beside {
     }
 
     /// Gives answers to a source their probabilities; whether any voice but the network's had a say.
-    fn weigh(&self, source: &[u32], found: &mut [Hypothesis]) -> bool {
+    fn weigh(&self, source: &[u32], around: &[Neighbour], found: &mut [Hypothesis]) -> bool {
         if let Some(remembered) = self.remembered.as_deref().filter(|remembered| remembered.has(source)) {
-            found.iter_mut().for_each(|answer| remembered.count_in(source, answer));
+            found.iter_mut().for_each(|answer| remembered.count_in(source, around, answer));
             return true;
         }
         let Some((said, voices)) = self.counts().and_then(|(joint, voices)| Some((said(joint, source, found)?, voices))) else {
@@ -261,6 +269,7 @@ impl Beside {
         &self,
         writer: &dyn Writer,
         sources: &[Vec<u32>],
+        around: &[&[Neighbour]],
         options: &SearchOptions,
         given: &mut [Hypothesis],
     ) -> Result<()> {
@@ -273,7 +282,7 @@ impl Beside {
         for (i, (source, answer)) in sources.iter().zip(given).enumerate() {
             let mut list = vec![answer.clone()];
             list.extend(others.remove(&i).unwrap_or_default().into_iter().filter(|other| other.ids != answer.ids));
-            self.weigh(source, &mut list);
+            self.weigh(source, of(around, i), &mut list);
             *answer = list.swap_remove(0);
         }
         Ok(())
@@ -305,13 +314,21 @@ fn recall(
     remembered: &Remembered,
     writer: &dyn Writer,
     requests: &[Request],
+    around: &[&[Neighbour]],
     options: &SearchOptions,
     found: &mut [Vec<Hypothesis>],
 ) -> Result<()> {
     let mut missing: Vec<(usize, &[u32])> = Vec::new();
     for (item, (request, found)) in requests.iter().zip(&*found).enumerate() {
         let other = |target: &&[u32]| allowed(target, request, options) && found.iter().all(|h| h.ids != *target);
-        missing.extend(remembered.targets(request.source).filter(other).take(options.n_best).map(|target| (item, target)));
+        let mut own: Vec<&[u32]> = remembered.targets(request.source).filter(other).take(options.n_best).collect();
+        // What was said beside these neighbours may now be the best.
+        for target in remembered.targets_beside(request.source, of(around, item)).filter(other) {
+            if !own.contains(&target) {
+                own.push(target);
+            }
+        }
+        missing.extend(own.into_iter().map(|target| (item, target)));
     }
     let pairs: Vec<(&[u32], &[u32])> = missing.iter().map(|&(item, target)| (requests[item].source, target)).collect();
     let written = force(writer, &pairs)?;

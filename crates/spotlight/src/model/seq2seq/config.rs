@@ -127,6 +127,8 @@ pub struct Model {
     pub copy: bool,
     /// Whether the targets that training pairs gave to a source, by how often they did, are counted beside what the network says. For running text, where sources come again and again.
     pub remember: bool,
+    /// Whether what stands around a source in the file is counted, too, where it has had several targets. For running text with a word a row; needs `remember`.
+    pub neighbours: bool,
     /// Whether an n-gram model over units of the source and what they write judges answers beside the network. For sources that are spelt, without features.
     pub joint: bool,
     /// `off`; or hard monotonic attention trained exactly: `zeroth`, where a step goes on depends on the state, or `first`, on the length of the move, too. For one head; the score is
@@ -263,6 +265,7 @@ impl Default for Config {
                 scheduled_sampling: 0.0,
                 copy: false,
                 remember: false,
+                neighbours: false,
                 joint: false,
                 hard: Hard::Off,
             },
@@ -323,6 +326,7 @@ impl Config {
         let in_a_row = !self.source.units.spells() && !self.target.units.spells() && !self.data.features && !m.copy;
         need(self.data.joined == 0 || in_a_row, "data.joined", "needs words or subwords on both sides, without features or copy")?;
         let letters = self.source.units.spells() && !self.data.features && !m.copy;
+        need(!m.neighbours || m.remember, "model.neighbours", "needs model.remember: what stands around a source is counted beside it")?;
         need(!m.joint || letters, "model.joint", "needs a source that is spelt (chars or nfd), without features or copy")?;
         need(m.output == Output::Softmax || plain, "model.output", "entmax does not go with copy, hard or a teacher")?;
         need(!m.copy || m.scheduled_sampling == 0.0, "model.copy", "does not go with scheduled_sampling: its guesses do not copy")?;

@@ -6,6 +6,7 @@ use super::align::{Gold, Link};
 use super::config::Config;
 use super::copies::{self, Copies};
 use super::distil::Said;
+use super::neighbours::Neighbour;
 use crate::Result;
 use crate::text::units::composed;
 use crate::text::vocab::END;
@@ -24,6 +25,8 @@ pub struct Example {
     pub links: Vec<(usize, usize)>,
     /// What a teacher says at each unit of the target; empty without one.
     pub said: Said,
+    /// What stands around the source, if that is counted.
+    pub around: Vec<Neighbour>,
     /// What the answer is asked for, as text: examples with the same one share their references.
     pub key: String,
     /// The target as text.
@@ -158,6 +161,7 @@ impl Vocabularies {
             beyond,
             links: Vec::new(),
             said: Said::new(),
+            around: Vec::new(),
             key,
             reference: self.reference(&pair.target),
             line: pair.line,

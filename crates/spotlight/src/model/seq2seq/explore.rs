@@ -164,7 +164,7 @@ impl Transducer {
         let beside = if changed.is_none() { self.beside.clone() } else { Beside::default() };
         let request = Request { source: &ids, prefix: &prefix };
         let (found, trace) = traced(&writer, request, &beside.wide(options), explore.alternatives)?;
-        let found = beside.judge(&writer, &[request], options, vec![found])?.remove(0);
+        let found = beside.judge(&writer, &[request], &[], options, vec![found])?.remove(0);
         let written = found.first().map(|h| h.ids.clone()).unwrap_or_default();
         let target = match &explore.target {
             Some(text) => {
@@ -184,7 +184,14 @@ impl Transducer {
             None => None,
         };
         let thoughts = if explore.alternatives > 0 { trace.thoughts.iter().map(|t| self.thought(t, beyond)).collect() } else { Vec::new() };
-        Ok(Explored { answer: self.in_words(source, &units, found, copy_unknown), thoughts, step, target, nearest: Vec::new(), context })
+        Ok(Explored {
+            answer: self.in_words(source, &units, &[], found, copy_unknown),
+            thoughts,
+            step,
+            target,
+            nearest: Vec::new(),
+            context,
+        })
     }
 
     /// Answers a line as `predict` reads it.

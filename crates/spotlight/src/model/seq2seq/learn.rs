@@ -10,6 +10,7 @@ use spotlight_kernels::Float;
 use super::config::Config;
 use super::copies;
 use super::data::Example;
+use super::neighbours::Neighbour;
 use super::net::{Batch, Net};
 use super::write::NetWriter;
 use super::{Beside, Voices, align, distil};
@@ -105,7 +106,8 @@ impl Seq2SeqLearner {
     /// The text of each answer and the logarithm of its probability.
     fn answers(&self, params: &Params<f32>, examples: &[Example], beside: &Beside, options: &SearchOptions) -> Result<Vec<(String, f64)>> {
         let requests: Vec<Request> = examples.iter().map(|e| Request::new(&e.source)).collect();
-        let found = beside.search(&self.writer(params), &requests, options)?;
+        let around: Vec<&[Neighbour]> = examples.iter().map(|e| e.around.as_slice()).collect();
+        let found = beside.search(&self.writer(params), &requests, &around, options)?;
         let text = |(h, e): (&Vec<Hypothesis>, &Example)| {
             h.first().map(|h| (copies::decode(&self.target, &h.ids, &e.beyond), h.log_prob)).unwrap_or_default()
         };

@@ -26,6 +26,7 @@ pub mod learn;
 mod limits;
 pub mod made_up;
 mod nearest;
+pub mod neighbours;
 pub mod net;
 pub mod recombine;
 pub mod remembered;
@@ -42,7 +43,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use align::Links;
-pub use answer::{Answer, AnswerText};
+pub use answer::{Answer, AnswerText, BesideNeighbour};
 pub use beside::{Beside, Voices};
 pub use config::Config;
 pub use data::{Example, Vocabularies};
@@ -51,6 +52,7 @@ pub use explore::{Explore, Explored, StepNumbers, TargetScore, ThoughtText};
 pub use inside::Inside;
 pub use joint::Joint;
 pub use learn::Seq2SeqLearner;
+pub use neighbours::Neighbour;
 pub use net::Net;
 pub use remembered::Remembered;
 pub use write::NetWriter;
@@ -119,7 +121,7 @@ impl Transducer {
             "" => None,
             folder => Some(distil::with_teacher(folder, |teacher| teacher.taught(pairs))?),
         };
-        let remembered = config.model.remember.then(|| Arc::new(Remembered::of(pairs, &vocabularies)));
+        let remembered = config.model.remember.then(|| Arc::new(Remembered::of(pairs, &vocabularies, config.model.neighbours)));
         let joint = config.model.joint.then(|| Arc::new(Joint::of(pairs, &vocabularies)));
         let beside = Beside { remembered, joint, voices: None };
         Ok(Transducer { links, lessons, beside, ..Self::with_vocabularies(config, vocabularies, params)? })
@@ -170,10 +172,20 @@ impl Transducer {
             None => Vec::new(),
         };
         let said = |pair: &Pair| self.lessons.as_ref().and_then(|lessons| lessons.get(&pair.line)).cloned().unwrap_or_default();
-        pairs
-            .iter()
-            .map(|p| Example { links: links(p), said: said(p), ..self.vocabularies.example(p, self.config.data.alternatives) })
-            .collect()
+        let around = self.around(pairs);
+        let example = |(p, around): (&Pair, Vec<Neighbour>)| {
+            let example = self.vocabularies.example(p, self.config.data.alternatives);
+            Example { links: links(p), said: said(p), around, ..example }
+        };
+        pairs.iter().zip(around).map(example).collect()
+    }
+
+    /// What stands around the source of each pair, if that is counted; nothing if not.
+    fn around(&self, pairs: &[Pair]) -> Vec<Vec<Neighbour>> {
+        match self.config.model.neighbours {
+            true => neighbours::of_pairs(pairs),
+            false => vec![Vec::new(); pairs.len()],
+        }
     }
 
     /// How it learns.
@@ -226,14 +238,15 @@ impl Transducer {
 
     /// Answers to sources with their features, in the same order. An empty source is answered with nothing.
     pub fn answer(&self, sources: &[(&str, Option<&str>)], options: &SearchOptions, copy_unknown: bool) -> Result<Vec<Answer>> {
-        self.answer_from(&[], sources, options, copy_unknown)
+        self.answer_from(&[], sources, &[], options, copy_unknown)
     }
 
-    /// The same; every answer begins with `prefix`.
+    /// The same; every answer begins with `prefix`, and `around` has the neighbours of each source, or nothing.
     fn answer_from(
         &self,
         prefix: &[u32],
         sources: &[(&str, Option<&str>)],
+        around: &[&[Neighbour]],
         options: &SearchOptions,
         copy_unknown: bool,
     ) -> Result<Vec<Answer>> {
@@ -243,22 +256,21 @@ impl Transducer {
         // Weights are also needed to know what is covered, and what to copy.
         let look = options.look || options.coverage_penalty > 0.0 || copy_unknown;
         let writers = self.all_writers(look, options.int8);
-        let found = self.beside.search(writers.as_ref(), &requests, options)?;
-        Ok(sources
-            .iter()
-            .zip(&units)
-            .zip(found)
-            .map(|((source, units), found)| self.in_words(*source, units, found, copy_unknown))
+        let found = self.beside.search(writers.as_ref(), &requests, around, options)?;
+        Ok(found
+            .into_iter()
+            .enumerate()
+            .map(|(i, found)| self.in_words(sources[i], &units[i], neighbours::of(around, i), found, copy_unknown))
             .collect())
     }
 
     /// What the model says of answers that are given: sources with their features, and the answer to each. Its score is its log-probability.
     pub fn score(&self, sources: &[(&str, Option<&str>)], targets: &[&str]) -> Result<Vec<Answer>> {
-        self.score_as(sources, targets, false)
+        self.score_as(sources, &[], targets, false)
     }
 
-    /// The same, by weights of one byte if `int8`.
-    fn score_as(&self, sources: &[(&str, Option<&str>)], targets: &[&str], int8: bool) -> Result<Vec<Answer>> {
+    /// The same, with the neighbours of each source, and by weights of one byte if `int8`.
+    fn score_as(&self, sources: &[(&str, Option<&str>)], around: &[&[Neighbour]], targets: &[&str], int8: bool) -> Result<Vec<Answer>> {
         let units: Vec<Vec<Unit>> = sources.iter().map(|(text, features)| self.vocabularies.source_units(text, *features)).collect();
         let ids: Vec<Vec<u32>> = units.iter().map(|u| u.iter().map(|u| u.id).collect()).collect();
         let v = &self.vocabularies;
@@ -266,12 +278,11 @@ impl Transducer {
         let pairs: Vec<(&[u32], &[u32])> = ids.iter().zip(&targets).map(|(s, t)| (s.as_slice(), t.as_slice())).collect();
         let writers = self.all_writers(true, int8);
         let mut found = force(writers.as_ref(), &pairs)?;
-        self.beside.judge_given(writers.as_ref(), &ids, &self.search_options(), &mut found)?;
-        Ok(sources
-            .iter()
-            .zip(&units)
-            .zip(found)
-            .map(|((source, units), found)| self.in_words(*source, units, vec![found], false))
+        self.beside.judge_given(writers.as_ref(), &ids, around, &self.search_options(), &mut found)?;
+        Ok(found
+            .into_iter()
+            .enumerate()
+            .map(|(i, found)| self.in_words(sources[i], &units[i], neighbours::of(around, i), vec![found], false))
             .collect())
     }
 
@@ -285,7 +296,14 @@ impl Transducer {
         Ok(units.into_iter().zip(rows).collect())
     }
 
-    fn in_words(&self, (source, features): (&str, Option<&str>), units: &[Unit], found: Vec<Hypothesis>, copy_unknown: bool) -> Answer {
+    fn in_words(
+        &self,
+        (source, features): (&str, Option<&str>),
+        units: &[Unit],
+        around: &[Neighbour],
+        found: Vec<Hypothesis>,
+        copy_unknown: bool,
+    ) -> Answer {
         let v = &self.vocabularies;
         let display: Vec<String> = units.iter().map(|u| v.display_source(u)).collect();
         let ids: Vec<u32> = units.iter().map(|u| u.id).collect();
@@ -300,6 +318,10 @@ impl Transducer {
         let beyond = v.beyond(units);
         let whole: f64 = found.iter().map(|h| h.log_prob.exp()).sum();
         let several = found.len() > 1;
+        let beside = |neighbour: &Neighbour, answer: &[u32]| {
+            let remembered = self.beside.remembered.as_ref()?.times_beside(&ids, neighbour, answer)?;
+            Some(BesideNeighbour { place: neighbour.0, source: neighbour.1.clone(), remembered })
+        };
         let hypotheses = found
             .into_iter()
             .map(|h| {
@@ -320,6 +342,7 @@ impl Transducer {
                     characters: v.target.character_of(&h.ids),
                     share: (several && whole > 0.0).then(|| h.log_prob.exp() / whole),
                     remembered: self.beside.remembered.as_ref().and_then(|remembered| remembered.times(&ids, &h.ids)),
+                    neighbours: around.iter().filter_map(|neighbour| beside(neighbour, &h.ids)).collect(),
                     joint: self.beside.counted(&ids, &h.ids),
                     confidence: self.calibration.map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,

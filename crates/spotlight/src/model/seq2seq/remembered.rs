@@ -6,12 +6,15 @@
 //! p(y | x) = (c(x, y) + k q(y | x)) / (n(x) + k)      c pairs of this source and target, n pairs of this source, q the network, k what it is worth
 //! ```
 //!
-//! Of a source that no pair has, the network says all. That known words be looked up and only others be written by a model is what Robertson and Goldwater, 2018, and Bollmann, 2019, found best for old spellings.
+//! Of a source that no pair has, the network says all. What stands around a source can be counted in, too ([`neighbours`]). That known words be looked up and only others be written by a model is what Robertson and Goldwater, 2018, and Bollmann, 2019, found best for old spellings.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::data::Vocabularies;
+use super::neighbours::{self, Neighbour, of_pairs, on_top};
 use crate::folder::REMEMBERED;
 use crate::search::Hypothesis;
 use crate::text::Pair;
@@ -40,28 +43,53 @@ pub const WORTH: f64 = 2.0;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Remembered {
-    counts: BTreeMap<(String, Option<String>), BTreeMap<String, u32>>,
-    /// The same in units: of a source all targets, the most frequent first.
-    units: HashMap<Vec<u32>, Vec<(Vec<u32>, u32)>>,
+    counts: BTreeMap<Asked, BTreeMap<String, u32>>,
+    /// The same in units.
+    units: HashMap<Vec<u32>, Known>,
 }
 
-/// A line of the file: source, features, target, how often.
-type Entry = (String, Option<String>, String, u32);
+/// The targets of a source, and those that it had beside each neighbour.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Known {
+    alone: Targets,
+    beside: HashMap<Neighbour, Targets>,
+}
+
+/// What was asked: a source with its features, and beside what, if that is counted.
+type Asked = (String, Option<String>, Option<Neighbour>);
+/// Targets in units, and how often each was the answer, the most frequent first.
+type Targets = Vec<(Vec<u32>, u32)>;
+
+/// A line of the file: source, features, target, how often; and of what stood beside it where, and what it was.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Alone(String, Option<String>, String, u32),
+    Beside(String, Option<String>, String, u32, isize, String),
+}
 
 impl Remembered {
-    /// Counts pairs.
-    pub fn of(pairs: &[Pair], vocabularies: &Vocabularies) -> Self {
+    /// Counts pairs; with `neighbours` those of sources that have several targets also beside what stands around them.
+    pub fn of(pairs: &[Pair], vocabularies: &Vocabularies, neighbours: bool) -> Self {
         let mut remembered = Self::default();
+        let asked = |pair: &Pair, beside| (pair.source.clone(), pair.features.clone(), beside);
         for pair in pairs {
-            remembered.add((pair.source.clone(), pair.features.clone(), pair.target.clone(), 1));
+            remembered.add(asked(pair, None), pair.target.clone(), 1);
+        }
+        if neighbours {
+            for (pair, around) in pairs.iter().zip(of_pairs(pairs)) {
+                if remembered.counts[&asked(pair, None)].len() > 1 {
+                    around.into_iter().for_each(|beside| remembered.add(asked(pair, Some(beside)), pair.target.clone(), 1));
+                }
+            }
         }
         remembered.in_units(vocabularies)
     }
 
     /// What was remembered before, too. A pair that both have counted counts as often as where it came more often: it may be the same one, learnt again.
     pub fn with(mut self, before: &Remembered, vocabularies: &Vocabularies) -> Self {
-        for (source, targets) in &before.counts {
-            let own = self.counts.entry(source.clone()).or_default();
+        for (asked, targets) in &before.counts {
+            let own = self.counts.entry(asked.clone()).or_default();
             for (target, &times) in targets {
                 let count = own.entry(target.clone()).or_default();
                 *count = times.max(*count);
@@ -70,46 +98,57 @@ impl Remembered {
         self.in_units(vocabularies)
     }
 
-    fn add(&mut self, (source, features, target, times): Entry) {
-        let count = self.counts.entry((source, features)).or_default().entry(target).or_default();
+    fn add(&mut self, asked: Asked, target: String, times: u32) {
+        let count = self.counts.entry(asked).or_default().entry(target).or_default();
         *count = count.saturating_add(times);
     }
 
     /// Sources and targets with unknown units are left out: others would look the same.
     fn in_units(mut self, vocabularies: &Vocabularies) -> Self {
         let known = |ids: &[u32]| !ids.contains(&UNKNOWN);
-        let mut units: HashMap<Vec<u32>, BTreeMap<Vec<u32>, u32>> = HashMap::new();
-        for ((source, features), targets) in &self.counts {
+        let mut units: HashMap<Vec<u32>, Known> = HashMap::new();
+        for ((source, features, beside), targets) in &self.counts {
             let source: Vec<u32> = vocabularies.source_units(source, features.as_deref()).iter().map(|unit| unit.id).collect();
-            for (target, times) in targets {
+            for (target, &times) in targets {
                 let target = vocabularies.target.ids(target);
                 if !source.is_empty() && known(&source) && known(&target) {
-                    *units.entry(source.clone()).or_default().entry(target).or_default() += times;
+                    let own = units.entry(source.clone()).or_default();
+                    let list = beside.clone().map_or(&mut own.alone, |beside| own.beside.entry(beside).or_default());
+                    match list.iter_mut().find(|known| known.0 == target) {
+                        Some(known) => known.1 += times,
+                        None => list.push((target, times)),
+                    }
                 }
             }
         }
-        let sorted = |targets: BTreeMap<Vec<u32>, u32>| {
-            let mut targets: Vec<(Vec<u32>, u32)> = targets.into_iter().collect();
-            targets.sort_by_key(|target| std::cmp::Reverse(target.1));
-            targets
-        };
-        self.units = units.into_iter().map(|(source, targets)| (source, sorted(targets))).collect();
+        for known in units.values_mut() {
+            std::iter::once(&mut known.alone).chain(known.beside.values_mut()).for_each(|targets| {
+                targets.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            });
+        }
+        self.units = units;
         self
     }
 
     /// How often a target was the answer to a source, and how often the source came; none for a source that never did.
     pub fn times(&self, source: &[u32], target: &[u32]) -> Option<[u32; 2]> {
-        let targets = self.units.get(source)?;
-        let own = targets.iter().find(|known| known.0 == target).map_or(0, |known| known.1);
-        Some([own, targets.iter().map(|known| known.1).sum()])
+        Some(counted(&self.units.get(source)?.alone, target))
     }
 
-    /// The probability of an answer, from what the network says of it.
-    pub(super) fn count_in(&self, source: &[u32], answer: &mut Hypothesis) {
-        if let Some([own, all]) = self.times(source, &answer.ids) {
-            answer.log_prob = ((f64::from(own) + WORTH * answer.log_prob.exp()) / (f64::from(all) + WORTH)).ln();
-            answer.score = answer.log_prob;
+    /// The same of a source beside a neighbour.
+    pub fn times_beside(&self, source: &[u32], beside: &Neighbour, target: &[u32]) -> Option<[u32; 2]> {
+        Some(counted(self.units.get(source)?.beside.get(beside)?, target))
+    }
+
+    /// The probability of an answer, from what the network says of it, with these neighbours.
+    pub(super) fn count_in(&self, source: &[u32], around: &[Neighbour], answer: &mut Hypothesis) {
+        let Some(times) = self.times(source, &answer.ids) else { return };
+        let mut probability = on_top(times, WORTH, answer.log_prob.exp());
+        for times in around.iter().filter_map(|beside| self.times_beside(source, beside, &answer.ids)) {
+            probability = on_top(times, neighbours::WORTH, probability);
         }
+        answer.log_prob = probability.ln();
+        answer.score = answer.log_prob;
     }
 
     /// Whether a pair has this source.
@@ -119,15 +158,26 @@ impl Remembered {
 
     /// The targets of a source, the most frequent first.
     pub(super) fn targets(&self, source: &[u32]) -> impl Iterator<Item = &[u32]> {
-        self.units.get(source).into_iter().flatten().map(|known| known.0.as_slice())
+        self.units.get(source).into_iter().flat_map(|known| &known.alone).map(|target| target.0.as_slice())
+    }
+
+    /// The targets that a source had beside one of these neighbours; some may come more than once.
+    pub(super) fn targets_beside(&self, source: &[u32], around: &[Neighbour]) -> impl Iterator<Item = &[u32]> {
+        let known = self.units.get(source).into_iter();
+        known.flat_map(|known| around.iter().filter_map(|beside| known.beside.get(beside)).flatten()).map(|target| target.0.as_slice())
     }
 
     /// Writes what is remembered into a model's folder.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let mut lines = String::new();
-        for ((source, features), targets) in &self.counts {
+        for ((source, features, beside), targets) in &self.counts {
             for (target, times) in targets {
-                lines += &format!("{}\n", serde_json::json!([source, features, target, times]));
+                let (source, features, target) = (source.clone(), features.clone(), target.clone());
+                let entry = match beside.clone() {
+                    None => Entry::Alone(source, features, target, *times),
+                    Some((place, neighbour)) => Entry::Beside(source, features, target, *times, place, neighbour),
+                };
+                lines += &format!("{}\n", serde_json::json!(entry));
             }
         }
         write_whole(&folder.join(REMEMBERED), lines.as_bytes())
@@ -142,12 +192,22 @@ impl Remembered {
             let entry: Entry = serde_json::from_str(line).map_err(|_| Error::Value {
                 what: format!("line {} of {}", number + 1, path.display()),
                 got: format!("{line:?}"),
-                expected: "source, features or null, target and how often, as a list in JSON".into(),
+                expected: "source, features or null, target and how often, and of a neighbour how far and what, as a list in JSON".into(),
             })?;
-            remembered.add(entry);
+            match entry {
+                Entry::Alone(source, features, target, times) => remembered.add((source, features, None), target, times),
+                Entry::Beside(source, features, target, times, place, neighbour) => {
+                    remembered.add((source, features, Some((place, neighbour))), target, times);
+                }
+            }
         }
         Ok(remembered.in_units(vocabularies))
     }
+}
+
+/// How often a target is among these, and how many they are.
+fn counted(targets: &Targets, target: &[u32]) -> [u32; 2] {
+    [targets.iter().find(|known| known.0 == target).map_or(0, |known| known.1), targets.iter().map(|known| known.1).sum()]
 }
 
 #[cfg(test)]

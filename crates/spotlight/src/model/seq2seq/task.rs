@@ -9,11 +9,12 @@ use super::hard::Hard;
 use super::joined::joined;
 use super::learn::right;
 use super::made_up::{have_stems, with_made_up};
+use super::neighbours::{self, Neighbour, REACH};
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{self, Confident, Report, Segments, Style, Tallies};
-use crate::model::ask::{AnswerOptions, Input, Replies, one_by_one};
+use crate::model::ask::{AnswerOptions, Input, Questions, Replies, one_by_one};
 use crate::model::calibration::{self, Calibration};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, written};
 use crate::model::ensemble::alone;
@@ -23,10 +24,10 @@ use crate::model::{Chosen, Contexts, Model, Settings, Task, teach};
 use crate::nn::transformer::PositionKind;
 use crate::params::Params;
 use crate::search::Lexicon;
-use crate::text::Pair;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, SourceText, Table, ThirdColumn, source_of};
 use crate::text::vocab::UNKNOWN;
+use crate::text::{Pair, TextError};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 use crate::{Error, Result};
 
@@ -46,6 +47,36 @@ impl Settings for Config {
 
 /// A source and its features.
 pub(super) type Source = (String, Option<String>);
+
+/// A source, and what stands around it.
+#[derive(Default)]
+struct Placed {
+    source: Source,
+    around: Vec<Neighbour>,
+}
+
+/// Sources with their neighbours if they are `running` text, also those of the chunk before and of the next one.
+fn placed<'a>(mut questions: Questions<'a, Source>, running: bool) -> Questions<'a, Placed> {
+    let (mut before, mut next) = (Vec::new(), None);
+    let alone = |source| Placed { source, around: Vec::new() };
+    Questions(Box::new(move || {
+        let chunk = next.take().unwrap_or_else(|| (questions.0)());
+        if !running || chunk.is_empty() {
+            return chunk.into_iter().map(|source| source.map(alone)).collect();
+        }
+        let after = (questions.0)();
+        // A line that cannot be read stands there all the same.
+        let text = |row: &Result<Source, TextError>| row.as_ref().map_or(String::new(), |source| source.0.clone());
+        let first = before.len();
+        let texts: Vec<String> = before.drain(..).chain(chunk.iter().chain(after.iter().take(REACH)).map(text)).collect();
+        let around = neighbours::around(&texts.iter().map(String::as_str).enumerate().collect::<Vec<_>>());
+        let end = first + chunk.len();
+        before = texts[end.saturating_sub(REACH)..end].to_vec();
+        next = Some(after);
+        let around = around.into_iter().skip(first);
+        chunk.into_iter().zip(around).map(|(source, around)| source.map(|source| Placed { source, around })).collect()
+    }))
+}
 
 /// How to answer, in the model's own units.
 struct Plan {
@@ -101,20 +132,20 @@ impl Transducer {
         Ok(Plan { search, prefix, targets: options.targets.clone(), copy_unknown: options.copy_unknown })
     }
 
-    /// Answers to sources, of which so many came before.
-    fn answer_as(&self, plan: &Plan, sources: &[Source], before: usize) -> Result<Vec<Answer>> {
+    /// Answers to sources with their neighbours, or none, of which so many came before.
+    fn answer_as(&self, plan: &Plan, sources: &[Source], around: &[&[Neighbour]], before: usize) -> Result<Vec<Answer>> {
         let borrowed: Vec<(&str, Option<&str>)> = sources.iter().map(|(s, f)| (s.as_str(), f.as_deref())).collect();
         let Some(targets) = &plan.targets else {
             // Draws go on where the lines before have left off.
             let search = SearchOptions { first: before, ..plan.search.clone() };
-            return self.answer_from(&plan.prefix, &borrowed, &search, plan.copy_unknown);
+            return self.answer_from(&plan.prefix, &borrowed, around, &search, plan.copy_unknown);
         };
         let own: Vec<&str> = targets.iter().skip(before).take(sources.len()).map(String::as_str).collect();
         if own.len() < sources.len() {
             let got = format!("{} of them for at least {} sources", targets.len(), before + sources.len());
             return Err(Error::Value { what: "the answers to score".into(), got, expected: "one for each source".into() });
         }
-        self.score_as(&borrowed, &own, plan.search.int8)
+        self.score_as(&borrowed, around, &own, plan.search.int8)
     }
 
     /// What weights of one byte cost: the figures of the same model without them, and how many of its answers stay the same.
@@ -139,7 +170,8 @@ impl Transducer {
         // What is measured is what was written.
         let mut plan = self.plan(options)?;
         plan.search.look = false;
-        self.answer_as(&plan, &sources, 0)
+        let around = self.around(pairs);
+        self.answer_as(&plan, &sources, &around.iter().map(Vec::as_slice).collect::<Vec<_>>(), 0)
     }
 }
 
@@ -258,6 +290,10 @@ impl Model for Transducer {
             ));
         }
         let told = resolve(&config, "", changes)?;
+        if told.model.remember && neighbours::help(rows) {
+            config.model.neighbours = true;
+            notes.push("the rows around one tell which of its targets is meant: they are counted, too (model.neighbours)".into());
+        }
         if rows.len() >= COUNTED && told.source.units.spells() && !told.data.features && !told.model.copy {
             config.model.joint = true;
             notes.push("spelt sources: what each letter writes is counted, too, and has a say if that helps (model.joint)".into());
@@ -414,6 +450,8 @@ impl Model for Transducer {
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         let plan = self.plan(options)?;
         let (features, format, layers) = (self.config.data.features, &self.config.data.format, options.layers);
+        // Only rows of a file are known to follow each other.
+        let running = self.config.model.neighbours && matches!(input, Input::File(_));
         let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
         let split = |path: &Path, line: usize, s: SourceText| {
             self.check_source(path, line, &s.source, s.features.as_deref())?;
@@ -424,14 +462,16 @@ impl Model for Transducer {
             move |table| Ok(Box::new(table.sources(features)?.map(move |row| row.and_then(|s| split(&file, s.line, s))))),
             move |path, line| source_of(path, line, features, format.longest).and_then(|s| split(path, line.number, s)),
         )?;
-        let answer = move |sources: &[Source], before| {
-            let mut answers = self.answer_as(&plan, sources, before)?;
+        let answer = move |asked: &[Placed], before| {
+            let (sources, around): (Vec<Source>, Vec<&[Neighbour]>) =
+                asked.iter().map(|one| (one.source.clone(), one.around.as_slice())).unzip();
+            let mut answers = self.answer_as(&plan, &sources, &around, before)?;
             if layers {
-                self.look_inside(sources, &mut answers)?;
+                self.look_inside(&sources, &mut answers)?;
             }
             Ok(answers)
         };
-        Ok(one_by_one(questions, true, answer))
+        Ok(one_by_one(placed(questions, running), true, answer))
     }
 
     fn contexts(&self, rows: &[Pair]) -> Result<Contexts> {
