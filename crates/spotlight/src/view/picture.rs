@@ -33,6 +33,9 @@ pub struct Matrix {
     /// How often training pairs gave this answer, and how often they had this source, if that is part of the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remembered: Option<[u32; 2]>,
+    /// How many rows around the source are counted in beside that, if any are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<usize>,
     /// What counts of letters say of this answer, if that is part of the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joint: Option<f64>,
@@ -59,7 +62,10 @@ impl Matrix {
     /// What its score is.
     pub(crate) fn score_is(&self) -> String {
         match (self.remembered, self.joint) {
-            (Some([own, all]), _) => format!("log-probability, with {own} of {all} training pairs counted in; 0 is certain"),
+            (Some([own, all]), _) => {
+                let around = self.neighbours.map_or_else(String::new, |rows| format!(" and {rows} of the rows around"));
+                format!("log-probability, with {own} of {all} training pairs{around} counted in; 0 is certain")
+            }
             (_, Some(_)) => "log-probability among the answers found, letters counted in; 0 is certain".into(),
             _ => "log-probability, weighed by length; 0 is certain".into(),
         }

@@ -108,6 +108,7 @@ impl Answer {
                 heads: drawing.heads(&h.heads()),
                 probabilities: Some(h.hypothesis.probabilities.clone()),
                 remembered: h.remembered,
+                neighbours: Some(h.neighbours.len()).filter(|rows| *rows > 0),
                 joint: h.joint,
                 end: h.end(drawing),
                 ..Matrix::default()

@@ -19,6 +19,9 @@ pub const REACH: usize = 2;
 /// How many pairs count as much as what was said without the neighbour. The best of 1, 2, 4 and 8 on the training rows of `spelling-ridges`, each left out once.
 pub const WORTH: f64 = 4.0;
 
+/// Rows that are enough to find out whether neighbours help.
+const ENOUGH: usize = 100_000;
+
 /// A source that stands beside another: how many rows further, and what it is.
 pub type Neighbour = (isize, String);
 
@@ -44,6 +47,7 @@ pub(super) fn of<'a>(around: &[&'a [Neighbour]], item: usize) -> &'a [Neighbour]
 
 /// Whether neighbours tell which target is meant: targets of the training pairs, each judged by the other pairs, are more probable with them, by more than two standard deviations of chance.
 pub fn help(pairs: &[Pair]) -> bool {
+    let pairs = &pairs[..pairs.len().min(ENOUGH)];
     let around = of_pairs(pairs);
     type Asked<'a> = (&'a str, Option<&'a str>, Option<&'a Neighbour>);
     fn asked<'a>(pair: &'a Pair, beside: Option<&'a Neighbour>) -> Asked<'a> {
@@ -89,6 +93,7 @@ mod tests {
     use super::*;
     use crate::config::resolve;
     use crate::model::Model;
+    use crate::model::answer::Drawing;
     use crate::model::ask::{AnswerOptions, Input};
     use crate::model::seq2seq::tests::{config, pair};
     use crate::model::seq2seq::{Config, Remembered, Transducer};
@@ -143,6 +148,9 @@ mod tests {
             assert_eq!(said, [(-2, "er", times), (-1, "sagt", times)]);
             assert!(alone.neighbours.is_empty());
         }
+        let answer = model.score_as(&[("das", None)], &[&given], &["dass"], false).unwrap().remove(0);
+        let said = answer.matrices(&Drawing::default())[0].score_is();
+        assert!(said.contains("20 of 40 training pairs and 2 of the rows around"), "{said}");
         // A source that was always answered with the same needs none.
         let sure = model.score_as(&[("haus", None)], &[&[(-1, "das".to_string())]], &["haus"], false).unwrap().remove(0);
         assert!(sure.hypotheses[0].neighbours.is_empty());
