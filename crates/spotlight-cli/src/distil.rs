@@ -71,7 +71,7 @@ impl Distil {
         };
         let config = &teacher.config;
         if self.recombine > 0 && !config.data.features {
-            return Err(WrongUsage("recombine goes with models that read features, a third column; this one reads none".into()).into());
+            return Err(WrongUsage("--recombine goes with models that read features, a third column; this one reads none".into()).into());
         }
         let mut sources = match &self.from {
             Some(file) => {
