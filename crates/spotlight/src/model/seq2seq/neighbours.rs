@@ -53,18 +53,21 @@ pub fn help(pairs: &[Pair]) -> bool {
     fn asked<'a>(pair: &'a Pair, beside: Option<&'a Neighbour>) -> Asked<'a> {
         (&pair.source, pair.features.as_deref(), beside)
     }
-    let mut counts: HashMap<Asked, HashMap<&str, u32>> = HashMap::new();
+    // How often each target was the answer, and how often it was asked.
+    let mut counts: HashMap<Asked, (HashMap<&str, u32>, u32)> = HashMap::new();
     for (pair, around) in pairs.iter().zip(&around) {
         for beside in std::iter::once(None).chain(around.iter().map(Some)) {
-            *counts.entry(asked(pair, beside)).or_default().entry(&pair.target).or_default() += 1;
+            let (targets, all) = counts.entry(asked(pair, beside)).or_default();
+            *targets.entry(&pair.target).or_default() += 1;
+            *all += 1;
         }
     }
     let mut gains = Vec::new();
     for (pair, around) in pairs.iter().zip(&around) {
         // How often others have the target, and how many others there are.
         let others = |beside: Option<&Neighbour>| {
-            let targets = &counts[&asked(pair, beside)];
-            [targets[pair.target.as_str()] - 1, targets.values().sum::<u32>() - 1]
+            let (targets, all) = &counts[&asked(pair, beside)];
+            [targets[pair.target.as_str()] - 1, all - 1]
         };
         let [own, all] = others(None);
         if 0 < own && own < all {

@@ -11,7 +11,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::data::Vocabularies;
 use super::neighbours::{self, Neighbour, of_pairs, on_top};
@@ -61,7 +62,7 @@ type Asked = (String, Option<String>, Option<Neighbour>);
 type Targets = Vec<(Vec<u32>, u32)>;
 
 /// A line of the file: source, features, target, how often; and of what stood beside it where, and what it was.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum Entry {
     Alone(String, Option<String>, String, u32),
@@ -106,27 +107,28 @@ impl Remembered {
     /// Sources and targets with unknown units are left out: others would look the same.
     fn in_units(mut self, vocabularies: &Vocabularies) -> Self {
         let known = |ids: &[u32]| !ids.contains(&UNKNOWN);
-        let mut units: HashMap<Vec<u32>, Known> = HashMap::new();
+        type InUnits<'a> = (Vec<u32>, &'a Option<Neighbour>);
+        let mut units: BTreeMap<InUnits, BTreeMap<Vec<u32>, u32>> = BTreeMap::new();
         for ((source, features, beside), targets) in &self.counts {
             let source: Vec<u32> = vocabularies.source_units(source, features.as_deref()).iter().map(|unit| unit.id).collect();
-            for (target, &times) in targets {
+            for (target, times) in targets {
                 let target = vocabularies.target.ids(target);
                 if !source.is_empty() && known(&source) && known(&target) {
-                    let own = units.entry(source.clone()).or_default();
-                    let list = beside.clone().map_or(&mut own.alone, |beside| own.beside.entry(beside).or_default());
-                    match list.iter_mut().find(|known| known.0 == target) {
-                        Some(known) => known.1 += times,
-                        None => list.push((target, times)),
-                    }
+                    *units.entry((source.clone(), beside)).or_default().entry(target).or_default() += times;
                 }
             }
         }
-        for known in units.values_mut() {
-            std::iter::once(&mut known.alone).chain(known.beside.values_mut()).for_each(|targets| {
-                targets.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-            });
+        let mut all: HashMap<Vec<u32>, Known> = HashMap::new();
+        for ((source, beside), targets) in units {
+            let mut targets: Targets = targets.into_iter().collect();
+            targets.sort_by_key(|target| std::cmp::Reverse(target.1));
+            let own = all.entry(source).or_default();
+            match beside {
+                None => own.alone = targets,
+                Some(beside) => _ = own.beside.insert(beside.clone(), targets),
+            }
         }
-        self.units = units;
+        self.units = all;
         self
     }
 
@@ -172,12 +174,11 @@ impl Remembered {
         let mut lines = String::new();
         for ((source, features, beside), targets) in &self.counts {
             for (target, times) in targets {
-                let (source, features, target) = (source.clone(), features.clone(), target.clone());
-                let entry = match beside.clone() {
-                    None => Entry::Alone(source, features, target, *times),
-                    Some((place, neighbour)) => Entry::Beside(source, features, target, *times, place, neighbour),
+                let entry = match beside {
+                    None => json!([source, features, target, times]),
+                    Some((place, neighbour)) => json!([source, features, target, times, place, neighbour]),
                 };
-                lines += &format!("{}\n", serde_json::json!(entry));
+                lines += &format!("{entry}\n");
             }
         }
         write_whole(&folder.join(REMEMBERED), lines.as_bytes())
