@@ -89,7 +89,8 @@ fn course(r: &Record) -> String {
     };
     let counted = |n: u64, what: &str| format!("{} {what}{}", grouped(n as usize), if n == 1 { "" } else { "s" });
     let (epochs, steps) = (counted(r.epochs, "epoch"), counted(r.steps, "step"));
-    format!("{epochs}, {steps}, {}; best {}{end}", duration(r.seconds), r.best_epoch)
+    let again = r.again.map_or_else(String::new, |epochs| format!("; then {} with all examples", counted(epochs, "epoch")));
+    format!("{epochs}, {steps}, {}; best {}{end}{again}", duration(r.seconds), r.best_epoch)
 }
 
 /// When a model was trained, how, and what it reached.

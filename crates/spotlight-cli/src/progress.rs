@@ -141,6 +141,14 @@ impl Watch for Progress {
         bar.set_message(format!("epoch {}  loss {:.4}{}  {:.0} pos/s", t.epoch + 1, t.loss, self.dev, rate));
     }
 
+    fn again(&mut self, epochs: u64) {
+        self.line(format!("and now anew with all examples, {epochs} epoch{}", if epochs == 1 { "" } else { "s" }));
+        self.dev.clear();
+        if let Some(bar) = &self.bar {
+            bar.reset();
+        }
+    }
+
     fn measuring(&mut self) {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("measuring{}", self.dev));

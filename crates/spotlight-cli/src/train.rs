@@ -242,9 +242,11 @@ impl Train {
         let course = Course { checkpoint_every: checkpoint_every(), stop: &STOP };
         let trained = training.run(&course, &mut progress);
         progress.finish();
-        let Trained { outcome, measures, parameters } = trained.inspect_err(|error| progress.log(&format!("failed: {error}")))?;
+        let Trained { outcome, parameters } = trained.inspect_err(|error| progress.log(&format!("failed: {error}")))?;
         if outcome.end == End::Stopped {
-            let stopped = format!("stopped in epoch {}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, out.display());
+            let part = if outcome.again.is_some() { " with all examples" } else { "" };
+            let stopped =
+                format!("stopped in epoch {}{part}; go on with: spotlight train --resume --out {}", outcome.epochs + 1, out.display());
             progress.log(&stopped);
             eprintln!("{stopped}");
             return Err(Stopped::by_signal().into());
@@ -252,8 +254,11 @@ impl Train {
         let size = std::fs::metadata(out.join(folder::WEIGHTS)).map_or(0, |m| m.len() as usize);
         let why = if outcome.end == End::Patience { " (no better since)" } else { "" };
         let mut table = vec![("model".to_string(), out.display().to_string())];
-        table.extend(measures.iter().map(|m| (format!("dev {}", measure_name(m.name)), format!("{:.4}", m.value))));
-        table.push(("epochs".into(), format!("{}, best {}{why}", outcome.epochs, outcome.best_epoch)));
+        table.extend(outcome.measures.iter().map(|(name, value)| {
+            (format!("dev {}", measure_name(name)), value.as_f64().map_or_else(|| "none".into(), |value| format!("{value:.4}")))
+        }));
+        let again = outcome.again.map_or_else(String::new, |epochs| format!("; then {epochs} with all examples"));
+        table.push(("epochs".into(), format!("{}, best {}{why}{again}", outcome.epochs, outcome.best_epoch)));
         table.push(("time".into(), format!("{}, {:.0} positions/s", duration(outcome.seconds), outcome.rate)));
         table.push(("size".into(), format!("{} parameters, {}", grouped(parameters), bytes(size))));
         in_columns(&table).try_for_each(|line| {

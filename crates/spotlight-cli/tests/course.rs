@@ -40,6 +40,32 @@ fn few_inflected_words_are_learnt_with_made_up_ones() {
     assert!(with > 0.8 && without < 0.5, "{with} {without}");
 }
 
+/// Of a small file nothing is kept from the model in the end: it knows a letter that stands in one row only, whichever part that row was dealt to.
+#[test]
+fn few_examples_are_all_learnt_from() {
+    let place = Place::new();
+    let rare = |i: usize| char::from_u32(0x3b1 + i as u32).unwrap();
+    place.write("pairs.tsv", (0..20).map(|i| format!("a{}\t{}b\n", rare(i), rare(i))).collect::<String>());
+    let letters = |extra: &[&str]| {
+        let small = ["model.hidden=8", "model.embedding=8", "train.epochs=3", "train.every=1"].map(|set| ["--set", set]).concat();
+        let base = ["train", "--task", "seq2seq", "--train", "pairs.tsv", "--out", "model", "--force"];
+        let output = run(&place, &[&base[..], &small, extra].concat());
+        assert!(output.status.success(), "{}", err(&output));
+        let known = std::fs::read_to_string(place.path("model/source.txt")).unwrap();
+        let told = err(&output).contains("in the end all 20 are learnt from") && out(&output).contains("with all examples");
+        let told_after = out(&run(&place, &["info", "model"])).contains("with all examples");
+        assert_eq!(told, told_after);
+        ((0..20).filter(|&i| known.contains(rare(i))).count(), told)
+    };
+    assert_eq!(letters(&[]), (20, true));
+    assert_eq!(letters(&["--set", "train.all=false"]), (16, false));
+    // Examples of a development file are never learnt from, and a plateau cannot be followed without measuring.
+    place.write("dev.tsv", "aω\tωb\n");
+    assert_eq!(letters(&["--dev", "dev.tsv", "--set", "train.all=true"]), (20, false));
+    assert!(!std::fs::read_to_string(place.path("model/source.txt")).unwrap().contains('ω'));
+    assert_eq!(letters(&["--set", "train.schedule=plateau"]), (16, false));
+}
+
 #[test]
 fn quiet_is_quiet_and_the_log_has_it_all() {
     let place = Place::new();

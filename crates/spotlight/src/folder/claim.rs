@@ -1,5 +1,6 @@
 //! Taking a folder for a run.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -281,6 +282,19 @@ impl ModelFolder {
         write_whole(&path, data)
     }
 
+    /// Replaces what the model is beside its weights, as `write` writes it.
+    pub fn reframe(&self, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+        let made = self.path().join(STAGING);
+        let io = |source| Error::Io { path: made.clone(), source };
+        let _ = fs::remove_dir_all(&made);
+        write(&made)?;
+        for entry in fs::read_dir(&made).map_err(io)? {
+            let entry = entry.map_err(io)?;
+            self.replace(&entry.file_name().to_string_lossy(), &fs::read(entry.path()).map_err(io)?)?;
+        }
+        fs::remove_dir_all(&made).map_err(io)
+    }
+
     /// Writes how far the run has got.
     pub fn record(&self, record: &Record) -> Result<()> {
         let path = self.own(&self.manifest()?, RECORD)?;
@@ -298,7 +312,10 @@ impl ModelFolder {
     /// Ends the run: the list of files knows nothing but what is there, `run.json` says that it is finished, and the checkpoint goes.
     pub fn finish(&self, record: Record) -> Result<()> {
         let mut manifest = self.manifest()?;
-        manifest.set(WEIGHTS, [Entry::of_file(self.path(), WEIGHTS)?]);
+        let names: BTreeSet<String> = manifest.files.iter().map(|entry| entry.name.clone()).collect();
+        for name in names {
+            manifest.set(&name, [Entry::of_file(self.path(), &name)?]);
+        }
         manifest.write(self.path())?;
         self.record(&record.halted(Stage::Finished))?;
         for file in [checkpoint_path(self.path()), self.path().join(CHECKPOINT).join(format!("{CHECKPOINT_FILE}.partial"))] {

@@ -47,6 +47,9 @@ pub struct Record {
     /// The epoch of the model that is kept.
     #[serde(default)]
     pub best_epoch: u64,
+    /// Epochs in which all examples were learnt from after that, those set aside among them, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<u64>,
     /// Seconds of training in all.
     #[serde(default)]
     pub seconds: f64,
@@ -74,6 +77,7 @@ impl Record {
             epochs: 0,
             steps: 0,
             best_epoch: 0,
+            again: None,
             seconds: 0.0,
             patience_ran_out: false,
             metric: String::new(),

@@ -88,6 +88,21 @@ impl Calibration {
         (a.is_finite() && b.is_finite()).then_some(Calibration::Logistic { slope: a.max(0.0), offset: b })
     }
 
+    /// The mean of several, if all are there and of one kind.
+    pub fn mean(several: &[Option<Self>]) -> Option<Self> {
+        let numbers = |one: &Option<Self>| match (*one)? {
+            Calibration::Temperature { temperature } => Some((false, temperature, 0.0)),
+            Calibration::Logistic { slope, offset } => Some((true, slope, offset)),
+        };
+        let all = several.iter().map(numbers).collect::<Option<Vec<_>>>()?;
+        let mean = |number: fn(&(bool, f64, f64)) -> f64| all.iter().map(number).sum::<f64>() / all.len() as f64;
+        match all.first()?.0 {
+            first if all.iter().any(|one| one.0 != first) => None,
+            true => Some(Calibration::Logistic { slope: mean(|one| one.1), offset: mean(|one| one.2) }),
+            false => Some(Calibration::Temperature { temperature: mean(|one| one.1) }),
+        }
+    }
+
     /// Changes the probabilities of labels.
     pub fn apply(&self, probabilities: &mut [f32]) {
         let Calibration::Temperature { temperature } = *self else { return };
@@ -221,6 +236,17 @@ mod tests {
         for text in ["kind = \"temperature\"\ntemperature = -1.0", "kind = \"logistic\"\nslope = nan\noffset = 0.0", "what"] {
             std::fs::write(folder.path().join(name), text).unwrap();
             assert!(Calibration::load(folder.path()).unwrap_err().to_string().contains("calibration.toml"), "{text}");
+        }
+    }
+
+    #[test]
+    fn several_of_one_kind_have_a_mean() {
+        let (warm, hot) = (Calibration::Temperature { temperature: 1.0 }, Calibration::Temperature { temperature: 2.0 });
+        let curves = [(1.0, 0.5), (3.0, -0.5)].map(|(slope, offset)| Some(Calibration::Logistic { slope, offset }));
+        assert_eq!(Calibration::mean(&[Some(warm), Some(hot)]), Some(Calibration::Temperature { temperature: 1.5 }));
+        assert_eq!(Calibration::mean(&curves), Some(Calibration::Logistic { slope: 2.0, offset: 0.0 }));
+        for none in [&[][..], &[Some(warm), None], &[Some(warm), curves[0]]] {
+            assert_eq!(Calibration::mean(none), None);
         }
     }
 }

@@ -22,7 +22,7 @@ fn members<M: Model>(path: &Path) -> Result<Vec<M>> {
     folder::members(path).iter().map(|member| M::load(member)).collect()
 }
 
-/// Finds out how sure an ensemble may be, on the examples that its members were developed with, and keeps it in its folder. Nothing if they were developed with different ones, or if these are gone.
+/// Finds out how sure an ensemble may be, on the examples that its members were developed with, and keeps it in its folder; if they have learnt from these in the end, it may be as sure as they may in the mean. Nothing if they were developed with different ones, or if these are gone.
 pub(super) fn calibrate<M: Model>(path: &Path) -> Result<()> {
     let members = members::<M>(path)?;
     let [first, others @ ..] = &members[..] else { return Ok(()) };
@@ -30,8 +30,15 @@ pub(super) fn calibrate<M: Model>(path: &Path) -> Result<()> {
     if gone || others.iter().any(|other| other.config().files() != first.config().files()) {
         return Ok(());
     }
-    let (_, dev) = parts::<M>(first.config(), &mut |_| {})?;
-    if let Some(calibration) = M::join(members)?.calibrate(&dev)? {
+    let found = match first.config().learns_all() {
+        // These examples have been learnt from by now: what each member found out before is all there is.
+        true => Calibration::mean(&folder::members(path).iter().map(|member| Calibration::load(member)).collect::<Result<Vec<_>>>()?),
+        false => {
+            let (_, dev) = parts::<M>(first.config(), &mut |_| {})?;
+            M::join(members)?.calibrate(&dev)?
+        }
+    };
+    if let Some(calibration) = found {
         let (name, data) = calibration.file();
         write_whole(&path.join(name), &data)?;
     }

@@ -33,6 +33,11 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned + Send + Sync
     fn files(&self) -> (&str, &str);
     /// `[train]`
     fn training(&self) -> &TrainSettings;
+
+    /// Whether the examples that are set aside from the training file are learnt from in the end: they can then measure nothing.
+    fn learns_all(&self) -> bool {
+        self.training().all && self.files().1.is_empty()
+    }
 }
 
 /// Settings chosen from the data, and what was found there, for the user.

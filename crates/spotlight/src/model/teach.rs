@@ -13,9 +13,14 @@ use super::kind::{Model, Settings, resolved};
 use super::reference::is_chosen;
 use crate::config::ConfigError;
 use crate::folder::{self, Log, ModelFolder};
+use crate::params::Params;
 use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
-use crate::train::{End, Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
+use crate::train::settings::ScheduleName;
+use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
 use crate::{Error, Result};
+
+/// Below so many examples each of them counts, and learning takes little time: `train` without a recipe learns from all of them in the end.
+const FEW: usize = 2000;
 
 /// Decides which examples are set aside: the same for every seed of a model, so that runs can be compared and joined.
 const SPLIT_SEED: u64 = 1;
@@ -56,8 +61,6 @@ pub struct Course<'a> {
 pub struct Trained {
     /// How it went.
     pub outcome: Outcome,
-    /// Measures of the best weights on the development examples; none if the run was stopped.
-    pub measures: Vec<Measure>,
     /// Parameters of the model.
     pub parameters: usize,
 }
@@ -86,17 +89,26 @@ pub struct Begun<M: Model> {
     model: M,
     train: Vec<<M::Learner as Learner>::Example>,
     dev: Vec<<M::Learner as Learner>::Example>,
+    /// What learns from all of them in the end, if anything.
+    last: Option<Last<M>>,
     folder: ModelFolder,
     fingerprint: String,
+}
+
+/// A model that knows all examples, those set aside among them, and learns from them.
+struct Last<M: Model> {
+    model: M,
+    all: Vec<<M::Learner as Learner>::Example>,
 }
 
 impl<M: Model> Begun<M> {
     /// Reads the data and makes the model; when all that can be checked has been, takes the folder and writes all of it but the weights.
     pub fn new(order: &Order, note: &mut dyn FnMut(&str)) -> Result<Self> {
-        let Prepared { model, train, dev } = prepare::<M>(order.recipe, order.changes, note)?;
+        let Prepared { model, train, dev, last } = prepare::<M>(order.recipe, order.changes, note)?;
         let Outline { data, network, baseline } = model.outline(&train, &dev)?;
         let (parameters, settings) = (grouped(model.params().len()), folder::config_path(order.folder));
         let rows: Vec<Vec<u8>> = train.iter().chain(&dev).flat_map(|row| model.identity(row)).collect();
+        let last = last.map(|(model, all)| Ok::<_, Error>(Last { all: model.lessons(&all)?, model })).transpose()?;
         let (train, dev) = (model.lessons(&train)?, model.examples(&dev)?);
         check_metric(model.config().training(), &model.learner(), &dev)?;
         note(&data);
@@ -108,7 +120,7 @@ impl<M: Model> Begun<M> {
         };
         let text = std::fs::read(&settings).map_err(|source| Error::Io { path: settings, source })?;
         let fingerprint = fingerprint(rows.into_iter().chain([text]));
-        Ok(Begun { model, train, dev, folder, fingerprint })
+        Ok(Begun { model, train, dev, last, folder, fingerprint })
     }
 }
 
@@ -132,12 +144,19 @@ impl<M: Model> Training for Begun<M> {
             stop: course.stop,
         };
         let learner = self.model.learner();
-        let outcome = run.train(&learner, self.model.params_mut(), &self.train, &self.dev, watch)?;
-        let measures = match outcome.end {
-            End::Stopped => Vec::new(),
-            End::Finished | End::Patience => learner.measure(self.model.params(), &self.dev)?,
+        let first = (&learner, self.model.params_mut());
+        let (outcome, parameters) = match &mut self.last {
+            None => (run.train(first.0, first.1, &self.train, &self.dev, watch)?, self.model.params().len()),
+            Some(Last { model, all }) => {
+                let learner = model.learner();
+                // Lent to the run, so that the rest of the model can be written.
+                let mut params = std::mem::replace(model.params_mut(), Params::blank());
+                let examples = (&self.train[..], &self.dev[..], &all[..]);
+                let outcome = run.train_twice(first, (&learner, &mut params), examples, |path| model.save_frame(path), watch)?;
+                (outcome, params.len())
+            }
         };
-        Ok(Trained { outcome, measures, parameters: self.model.params().len() })
+        Ok(Trained { outcome, parameters })
     }
 }
 
@@ -146,6 +165,8 @@ pub(super) struct Prepared<M: Model> {
     pub model: M,
     pub train: Vec<M::Row>,
     pub dev: Vec<M::Row>,
+    /// A model that knows all of them, and all of them, if they are learnt from in the end.
+    pub last: Option<(M, Vec<M::Row>)>,
 }
 
 /// Reads the data, settles all settings, and makes the model. Nothing is written.
@@ -163,23 +184,43 @@ pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: 
             if !told.is_empty() {
                 note(&format!("but as told: {}", told.join(", ")));
             }
-            crate::config::resolve(&chosen.config, "", changes)?
+            let config = crate::config::resolve(&chosen.config, "", changes)?;
+            let few = train.len() + dev.len() < FEW && config.files().1.is_empty();
+            match few && config.training().schedule != ScheduleName::Plateau {
+                true => crate::config::resolve(&chosen.config, "", &[&["train.all=true".to_string()], changes].concat())?,
+                false => config,
+            }
         }
     };
-    let model = match config.training().from.as_str() {
-        "" => M::new(config, &train)?,
-        from => {
-            let old = M::load(Path::new(from))?;
-            note(&format!("goes on from the weights in {from}"));
-            let mixed = old_rows::<M>(old.config(), config.training().mix, train.len(), note)?;
-            train.extend(mixed);
-            let mut model = old.grown(config, &train)?;
+    // If none could be set aside, all are learnt from anyway.
+    let aside = if config.learns_all() && dev.len() < train.len() { &dev[..] } else { &[] };
+    if !aside.is_empty() {
+        let all = grouped(train.len() + aside.len());
+        note(&format!("few examples: in the end all {all} are learnt from, those set aside among them (train.all)"));
+    }
+    let from = config.training().from.clone();
+    let old = if from.is_empty() { None } else { Some(M::load(Path::new(&from))?) };
+    if let Some(old) = &old {
+        note(&format!("goes on from the weights in {from}"));
+        train.extend(old_rows::<M>(old.config(), config.training().mix, train.len(), note)?);
+    }
+    let begin = |config: M::Config, rows: &[M::Row]| match &old {
+        None => M::new(config, rows),
+        Some(old) => {
+            let mut model = old.grown(config, rows)?;
             let names = model.names();
             carry((old.params(), &old.names()), (model.params_mut(), &names))?;
-            model
+            Ok(model)
         }
     };
-    Ok(Prepared { model, train, dev })
+    if aside.is_empty() {
+        return Ok(Prepared { model: begin(config, &train)?, train, dev, last: None });
+    }
+    let all = [&train[..], aside].concat();
+    let last = begin(config, &all)?;
+    // With the settings of the last one, where they follow from the examples.
+    let model = begin(last.config().clone(), &train)?;
+    Ok(Prepared { model, train, dev, last: Some((last, all)) })
 }
 
 /// Examples to learn from and to develop with.
@@ -231,7 +272,11 @@ pub(crate) fn training_rows<M: Model>(config: &M::Config) -> Result<Vec<M::Row>,
     match path {
         "" | "-" => Err("the training examples are not there".into()),
         path if !Path::new(path).exists() => Err(format!("the training file {path} is not there")),
-        _ => parts::<M>(config, &mut |_| {}).map(|(train, _)| train).map_err(|error| error.to_string()),
+        _ => {
+            let (mut train, dev) = parts::<M>(config, &mut |_| {}).map_err(|error| error.to_string())?;
+            train.extend(dev.into_iter().filter(|_| config.learns_all()));
+            Ok(train)
+        }
     }
 }
 

@@ -23,6 +23,9 @@ pub(super) fn judge(p: &mut Progress, deciding: &Measure, loss: f64) -> Verdict 
     if better || surer {
         (p.best, p.best_loss, p.best_epoch) = (Some(merit), Some(loss), p.epoch);
     }
+    if deciding.rising && deciding.most.is_finite() {
+        p.shares.push((p.epoch, deciding.value / deciding.most));
+    }
     let telling = match deciding.bound() {
         _ if better => true,
         Some(Bound::Worst) => false,
@@ -35,6 +38,13 @@ pub(super) fn judge(p: &mut Progress, deciding: &Measure, loss: f64) -> Verdict 
         p.waited += 1;
     }
     Verdict { best: better || surer, telling }
+}
+
+/// The last epoch that was as good as the best: its share of `count` examples was less than a standard error below. Of epochs that few examples cannot tell apart the last has learnt most, and its rate was the smallest.
+pub(super) fn last_as_good(p: &Progress, count: usize) -> u64 {
+    let best = p.shares.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+    let error = (best * (1.0 - best) / count.max(1) as f64).sqrt();
+    p.shares.iter().rev().find(|(_, share)| *share >= best - error).map_or(p.best_epoch, |(epoch, _)| *epoch)
 }
 
 #[cfg(test)]
@@ -95,5 +105,25 @@ mod tests {
         let mut p: Progress = serde_json::from_str(old).unwrap();
         assert!(judge(&mut p, &accuracy(0.5), 2.0).best);
         assert!(!judge(&mut p, &accuracy(0.5), 2.0).best);
+    }
+
+    #[test]
+    fn epochs_that_few_examples_cannot_tell_apart_are_as_good() {
+        let after = |values: &[f64], count: usize| {
+            let mut p = Progress::default();
+            for value in values {
+                p.epoch += 4;
+                judge(&mut p, &accuracy(*value), 1.0);
+            }
+            last_as_good(&p, count)
+        };
+        let values = [0.257, 0.571, 0.743, 0.714, 0.714, 0.5];
+        // One answer of 35 is chance, 29 of 1,000 are not.
+        assert_eq!((after(&values, 35), after(&values, 1000)), (20, 12));
+        assert_eq!((after(&[0.0, 0.0], 10), after(&[1.0, 0.9, 1.0, 0.9], 10)), (8, 12));
+        // A measure without bounds has no chance that could be told.
+        let mut p = Progress { epoch: 3, ..Progress::default() };
+        judge(&mut p, &Measure::falling("loss", 0.5), 0.5);
+        assert_eq!((last_as_good(&p, 10), p.shares.len()), (3, 0));
     }
 }

@@ -36,6 +36,9 @@ pub struct Progress {
     pub best_measures: Map<String, Value>,
     /// The epoch of it.
     pub best_epoch: u64,
+    /// What the evaluations gave, each with its epoch: the measure that decides as a share of the most it can be. Empty for one without bounds.
+    #[serde(default)]
+    pub shares: Vec<(u64, f64)>,
     /// Evaluations since that count against the run's patience.
     pub waited: u32,
     /// The plateau's own view: factor in force, best, waited.
@@ -44,6 +47,9 @@ pub struct Progress {
     pub seconds: f64,
     /// Identifies the settings and the data; a checkpoint of another run is refused.
     pub fingerprint: String,
+    /// Whether patience ended the run, once it is at its end but for what is learnt from all examples.
+    #[serde(default)]
+    pub found: Option<bool>,
 }
 
 /// A checkpoint as it stands in memory.

@@ -7,13 +7,14 @@ mod files;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use files::by_name;
 use serde_json::{Map, Value};
 
-use super::best::judge;
+use super::best::{judge, last_as_good};
 use super::checkpoint::Progress;
 use super::learner::{Learner, Measure, Solution};
 use super::optim::{Optimiser, clip_scale};
@@ -76,6 +77,10 @@ pub trait Watch {
     fn measuring(&mut self) {}
     /// An evaluation is done.
     fn evaluated(&mut self, evaluation: &Evaluation);
+    /// How many epochs are best is known, and as many begin anew with all examples.
+    fn again(&mut self, epochs: u64) {
+        let _ = epochs;
+    }
 }
 
 /// How a run ended.
@@ -98,6 +103,8 @@ pub struct Outcome {
     pub epochs: u64,
     /// The epoch of the best model.
     pub best_epoch: u64,
+    /// Epochs in which all examples were learnt from after that, if they were.
+    pub again: Option<u64>,
     /// Seconds in all.
     pub seconds: f64,
     /// Positions learnt from a second, in this part of the run.
@@ -121,6 +128,45 @@ pub struct Run<'a> {
     pub checkpoint_every: Duration,
     /// Set from outside to stop the run after the batch under way.
     pub stop: &'a AtomicBool,
+}
+
+/// How long epochs follow each other.
+enum Until<'a, E> {
+    /// To the end, or until no better model is found: by what is measured on these examples.
+    Best(&'a [E]),
+    /// To this epoch. Nothing is measured.
+    Epoch(u64),
+}
+
+/// What a run has found before it is said to be finished.
+struct Found {
+    outcome: Outcome,
+    /// What there is to say of it then.
+    record: Record,
+    /// The last epoch that was as good as the best.
+    until: u64,
+}
+
+/// The time of a run, earlier parts of it included.
+struct Clock {
+    start: Instant,
+    /// Seconds before this part.
+    before: f64,
+    /// When the last checkpoint was written.
+    saved: Instant,
+    /// Positions learnt from in this part.
+    positions: u64,
+}
+
+impl Clock {
+    /// Goes on after so many seconds.
+    fn start(before: f64) -> Self {
+        Clock { start: Instant::now(), before, saved: Instant::now(), positions: 0 }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.before + self.start.elapsed().as_secs_f64()
+    }
 }
 
 /// The measure that decides.
@@ -153,57 +199,166 @@ impl Run<'_> {
         dev: &[L::Example],
         watch: &mut dyn Watch,
     ) -> Result<Outcome> {
-        let s = self.settings;
-        check_metric(s, learner, dev)?;
-        let lengths: Vec<_> = train.iter().map(|e| learner.lengths(e)).collect();
-        let path = checkpoint_path(self.folder.path());
-        let mut state = State {
+        let Found { outcome, record, .. } = self.find(learner, params, train, dev, watch)?;
+        if outcome.end != End::Stopped {
+            self.folder.finish(record)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Finds out how many epochs are best by training as in [`Run::train`]; and if nobody stops it, learns the weights of `last`, a model that knows all examples, from all of them for as many: up to the last that was as good as
+    /// the best, for what few examples that were set aside say of a single epoch is mostly chance. `frame` writes what this model is beside its weights.
+    ///
+    /// What was measured and found out before stays: nobody is left to measure again. While all are learnt from, the folder has the model of before; a run that is stopped meanwhile begins with that again.
+    pub fn train_twice<L: Learner>(
+        &self,
+        first: (&L, &mut Params<f32>),
+        last: (&L, &mut Params<f32>),
+        (train, dev, all): (&[L::Example], &[L::Example], &[L::Example]),
+        frame: impl FnOnce(&Path) -> Result<()>,
+        watch: &mut dyn Watch,
+    ) -> Result<Outcome> {
+        let Found { outcome: found, record, until } = self.find(first.0, first.1, train, dev, watch)?;
+        if found.end == End::Stopped {
+            return Ok(found);
+        }
+        let (learner, params) = last;
+        watch.again(until);
+        let mut state = self.begun(params);
+        let mut clock = Clock::start(found.seconds);
+        let end = self.epochs(learner, params, all, Until::Epoch(until), &mut state, &mut clock, watch)?;
+        let record = Record { seconds: clock.seconds(), again: Some(until), ..record };
+        if end == End::Stopped {
+            self.folder.record(&record.halted(Stage::Stopped))?;
+            return Ok(Outcome { end, epochs: state.progress.epoch, again: Some(until), ..found });
+        }
+        if !state.snapshots.is_empty() {
+            mean_into(params.flat_mut(), &state.snapshots);
+        }
+        self.folder.reframe(frame)?;
+        self.keep(params)?;
+        self.folder.finish(record)?;
+        Ok(Outcome { seconds: clock.seconds(), again: Some(until), ..found })
+    }
+
+    /// The state of a run that has learnt nothing.
+    fn begun(&self, params: &Params<f32>) -> State {
+        State {
             progress: Progress { fingerprint: self.fingerprint.clone(), plateau: (1.0, None, 0), ..Progress::default() },
-            optimiser: Optimiser::new(s.rule(), params.len()),
+            optimiser: Optimiser::new(self.settings.rule(), params.len()),
             snapshots: Vec::new(),
-        };
+        }
+    }
+
+    /// Trains until the end, leaves the best weights in `params`, and writes all but that the run is finished.
+    fn find<L: Learner>(
+        &self,
+        learner: &L,
+        params: &mut Params<f32>,
+        train: &[L::Example],
+        dev: &[L::Example],
+        watch: &mut dyn Watch,
+    ) -> Result<Found> {
+        check_metric(self.settings, learner, dev)?;
+        let path = checkpoint_path(self.folder.path());
+        let mut state = self.begun(params);
         if self.folder.resumed() {
             self.restore(&mut state, params)?;
         }
         let started = self.started();
         self.folder.record(&self.told(&started, &state.progress))?;
         self.forget_after(state.progress.epoch)?;
+        let mut clock = Clock::start(state.progress.seconds);
+        let end = match state.progress.found {
+            // Stopped after that.
+            Some(patience) if patience => End::Patience,
+            Some(_) => End::Finished,
+            None => {
+                let end = self.epochs(learner, params, train, Until::Best(dev), &mut state, &mut clock, watch)?;
+                let best = self.folder.path().join(WEIGHTS);
+                if best.exists() {
+                    weights::load(params, &best)?;
+                } else {
+                    // Stopped before the first evaluation: the weights so far are better than none.
+                    self.keep(params)?;
+                }
+                end
+            }
+        };
+        state.progress.seconds = clock.seconds();
+        if state.progress.found.is_none() && end != End::Stopped {
+            if state.progress.best_measures.is_empty() {
+                // The best model is from before measures were part of a checkpoint.
+                state.progress.best_measures = by_name(&learner.measure(params, dev)?);
+            }
+            for (name, data) in learner.closing(params, dev)? {
+                self.folder.replace(name, &data)?;
+            }
+            state.progress.found = Some(end == End::Patience);
+            state.save(&path, params)?;
+        }
+        let p = state.progress;
+        let record = Record { patience_ran_out: end == End::Patience, ..self.told(&started, &p) };
+        if end == End::Stopped {
+            self.folder.record(&record.clone().halted(Stage::Stopped))?;
+        }
+        let rate = clock.positions as f64 / clock.start.elapsed().as_secs_f64().max(1e-9);
+        let until = last_as_good(&p, dev.len());
+        let (epochs, best_epoch, seconds) = (p.epoch, p.best_epoch, p.seconds);
+        Ok(Found { outcome: Outcome { end, epochs, best_epoch, again: None, seconds, rate, measures: p.best_measures }, record, until })
+    }
+
+    /// Learns, epoch after epoch.
+    #[allow(clippy::too_many_arguments)]
+    fn epochs<L: Learner>(
+        &self,
+        learner: &L,
+        params: &mut Params<f32>,
+        examples: &[L::Example],
+        until: Until<L::Example>,
+        state: &mut State,
+        clock: &mut Clock,
+        watch: &mut dyn Watch,
+    ) -> Result<End> {
+        let s = self.settings;
+        let lengths: Vec<_> = examples.iter().map(|e| learner.lengths(e)).collect();
+        let path = checkpoint_path(self.folder.path());
         let per_epoch = batch::shuffled(&lengths, s.batch, self.seed, 0).len() as u64;
         let schedule = s.schedule(per_epoch * s.epochs);
         let mut shards = Shards::new(params, s.shards);
-        let (start, before) = (Instant::now(), state.progress.seconds);
-        let mut saved = Instant::now();
-        let mut positions = 0u64;
-        let mut end = End::Finished;
+        let (dev, last) = match until {
+            Until::Best(dev) => (Some(dev), s.epochs),
+            Until::Epoch(last) => (None, last),
+        };
 
-        match learner.solve(params, train, self.stop)? {
+        match learner.solve(params, examples, self.stop)? {
             Solution::BySteps => {}
-            Solution::Stopped => end = End::Stopped,
+            Solution::Stopped => return Ok(End::Stopped),
             Solution::Found(loss) => {
-                positions = lengths.iter().map(|l| l.positions() as u64).sum();
+                clock.positions += lengths.iter().map(|l| l.positions() as u64).sum::<u64>();
                 let p = &mut state.progress;
-                (p.epoch, p.loss, p.targets) = (s.epochs, loss, 1);
-                p.seconds = before + start.elapsed().as_secs_f64();
-                watch.measuring();
-                let evaluation = self.evaluate(learner, params, dev, &mut state, schedule)?;
-                watch.evaluated(&evaluation);
+                (p.epoch, p.loss, p.targets) = (last, loss, 1);
+                p.seconds = clock.seconds();
+                if let Some(dev) = dev {
+                    watch.measuring();
+                    watch.evaluated(&self.evaluate(learner, params, dev, state, schedule)?);
+                }
             }
         }
-        'epochs: while end != End::Stopped && state.progress.epoch < s.epochs {
-            if s.patience > 0 && state.progress.waited >= s.patience {
-                end = End::Patience;
-                break;
+        while state.progress.epoch < last {
+            if dev.is_some() && s.patience > 0 && state.progress.waited >= s.patience {
+                return Ok(End::Patience);
             }
             let epoch = state.progress.epoch;
             let batches = batch::shuffled(&lengths, s.batch, self.seed, epoch);
             for members in batches.iter().skip(state.progress.batch as usize) {
-                let examples: Vec<&L::Example> = members.iter().map(|&i| &train[i]).collect();
-                self.step(learner, params, &mut shards, &mut state, &examples, schedule)?;
+                let chosen: Vec<&L::Example> = members.iter().map(|&i| &examples[i]).collect();
+                self.step(learner, params, &mut shards, state, &chosen, schedule)?;
                 let seen = members.iter().map(|&i| lengths[i].positions() as u64).sum();
-                positions += seen;
+                clock.positions += seen;
                 watch.tick(Tick {
                     epoch,
-                    epochs: s.epochs,
+                    epochs: last,
                     batch: state.progress.batch,
                     batches: batches.len() as u64,
                     positions: seen,
@@ -211,60 +366,32 @@ impl Run<'_> {
                 });
                 let stop = self.stop.load(Ordering::Relaxed);
                 // Weights that have just gone astray are found out by the next batch; they must not replace the last good ones.
-                if (stop || saved.elapsed() > self.checkpoint_every) && params.flat().iter().all(|w| w.is_finite()) {
-                    state.progress.seconds = before + start.elapsed().as_secs_f64();
+                let due = dev.is_some() && (stop || clock.saved.elapsed() > self.checkpoint_every);
+                if due && params.flat().iter().all(|w| w.is_finite()) {
+                    state.progress.seconds = clock.seconds();
                     state.save(&path, params)?;
-                    saved = Instant::now();
+                    clock.saved = Instant::now();
                 }
                 if stop {
-                    end = End::Stopped;
-                    break 'epochs;
+                    return Ok(End::Stopped);
                 }
             }
             state.progress.epoch += 1;
             state.progress.batch = 0;
-            state.progress.seconds = before + start.elapsed().as_secs_f64();
-            if state.progress.epoch.is_multiple_of(s.every) || state.progress.epoch == s.epochs {
-                watch.measuring();
-                let evaluation = self.evaluate(learner, params, dev, &mut state, schedule)?;
-                watch.evaluated(&evaluation);
-            } else {
-                self.keep_epoch(state.progress.epoch, params)?;
+            state.progress.seconds = clock.seconds();
+            let measured = state.progress.epoch.is_multiple_of(s.every) || state.progress.epoch == s.epochs;
+            match dev {
+                Some(dev) if measured => {
+                    watch.measuring();
+                    watch.evaluated(&self.evaluate(learner, params, dev, state, schedule)?);
+                }
+                Some(_) => self.keep_epoch(state.progress.epoch, params)?,
+                None if measured && s.average > 1 => state.snapshot(params, s.average),
+                None => {}
             }
             (state.progress.loss, state.progress.targets) = (0.0, 0);
         }
-        let best = self.folder.path().join(WEIGHTS);
-        if best.exists() {
-            weights::load(params, &best)?;
-        } else {
-            // Stopped before the first evaluation: the weights so far are better than none.
-            self.keep(params)?;
-        }
-        let spent = start.elapsed().as_secs_f64();
-        let mut p = state.progress;
-        p.seconds = before + spent;
-        if p.best_measures.is_empty() && end != End::Stopped {
-            // The best model is from before measures were part of a checkpoint.
-            p.best_measures = by_name(&learner.measure(params, dev)?);
-        }
-        let record = Record { patience_ran_out: end == End::Patience, ..self.told(&started, &p) };
-        match end {
-            End::Stopped => self.folder.record(&record.halted(Stage::Stopped))?,
-            End::Finished | End::Patience => {
-                for (name, data) in learner.closing(params, dev)? {
-                    self.folder.replace(name, &data)?;
-                }
-                self.folder.finish(record)?;
-            }
-        }
-        Ok(Outcome {
-            end,
-            epochs: p.epoch,
-            best_epoch: p.best_epoch,
-            seconds: p.seconds,
-            rate: positions as f64 / spent.max(1e-9),
-            measures: p.best_measures,
-        })
+        Ok(End::Finished)
     }
 
     /// Learns from one batch.
@@ -322,10 +449,7 @@ impl Run<'_> {
         let s = self.settings;
         let own = params.flat().to_vec();
         if s.average > 1 {
-            state.snapshots.push(own.clone());
-            if state.snapshots.len() > s.average {
-                state.snapshots.remove(0);
-            }
+            state.snapshot(params, s.average);
             mean_into(params.flat_mut(), &state.snapshots);
         }
         let measures = learner.measure(params, dev)?;

@@ -49,6 +49,8 @@ pub struct TrainSettings {
     pub from: String,
     /// Of the examples that the model in `from` learnt from, so many are learnt again, as a share of the new ones: against forgetting.
     pub mix: f64,
+    /// Whether the model, once its best epoch is known, learns anew from all examples of the training file, those that were set aside among them, for as many epochs. It takes twice the time, and what was measured is the model of before; examples of a development file are never learnt from.
+    pub all: bool,
     /// Epochs whose model is kept beside the best one, such as `[1, 5]`, each in a folder `epoch-N` of its own: to look at how a model came to be what it is.
     pub keep: Vec<u64>,
 }
@@ -108,12 +110,24 @@ impl Default for TrainSettings {
             metric: "loss".into(),
             from: String::new(),
             mix: 0.0,
+            all: false,
             keep: Vec::new(),
         }
     }
 }
 
 impl TrainSettings {
+    /// How an encoder learns from texts with so many words in all: about six hundred steps, where as many passes as there are in large batches are not that many.
+    pub(crate) fn suit(&mut self, words: usize) {
+        const STEPS: usize = 600;
+        let (most, least) = (self.batch, 100.min(self.batch));
+        self.batch = (words / 20).clamp(least, most);
+        let epochs = STEPS.div_ceil(words.div_ceil(self.batch).max(1)) as u64;
+        if epochs > self.epochs {
+            (self.epochs, self.patience) = (epochs.min(100), 10);
+        }
+    }
+
     /// The first setting outside its range, if any.
     pub fn check(&self) -> Result<(), ConfigError> {
         let at_least_one = [
@@ -134,6 +148,8 @@ impl TrainSettings {
         need(self.mix >= 0.0 && self.mix.is_finite(), "mix", format!("must not be below 0, is {}", self.mix))?;
         need(self.mix == 0.0 || !self.from.is_empty(), "mix", "goes with train.from".into())?;
         need(self.decay >= 0.0, "decay", format!("must not be below 0, is {}", self.decay))?;
+        let plateau = self.schedule == ScheduleName::Plateau;
+        need(!(self.all && plateau), "all", "goes with every schedule but plateau, which has to measure".into())?;
         need(!self.keep.contains(&0), "keep", "counts epochs from 1".into())?;
         let factor = self.plateau_factor;
         need(factor > 0.0 && factor < 1.0, "plateau_factor", format!("must be between 0 and 1, is {factor}"))

@@ -18,6 +18,14 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Adds the weights to those that are averaged, of which there are so many.
+    pub fn snapshot(&mut self, params: &Params<f32>, average: usize) {
+        self.snapshots.push(params.flat().to_vec());
+        if self.snapshots.len() > average {
+            self.snapshots.remove(0);
+        }
+    }
+
     /// Writes a checkpoint.
     pub fn save(&self, path: &Path, params: &Params<f32>) -> Result<()> {
         if let Some(folder) = path.parent() {

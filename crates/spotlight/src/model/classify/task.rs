@@ -105,9 +105,12 @@ impl Model for Classifier {
             return Ok(Chosen { config, notes });
         }
         let guess = guess_units(rows.iter().map(|t| &t.text));
-        let notes = vec![format!("units: {}", guess.reason)];
         let plain = if asked.model.faithful { Config::faithful() } else { Config::default() };
-        Ok(Chosen { config: Config { text: guess.settings.into(), ..plain }, notes })
+        let mut config = Config { text: guess.settings.into(), ..plain };
+        config.train.suit(rows.iter().map(|row| row.text.split_whitespace().count() + 1).sum());
+        let t = &config.train;
+        let chosen = format!("chosen for {} texts: {} epochs in batches of {} positions", grouped(rows.len()), t.epochs, grouped(t.batch));
+        Ok(Chosen { config, notes: vec![format!("units: {}", guess.reason), chosen] })
     }
 
     fn defaults(given: &Config) -> Config {

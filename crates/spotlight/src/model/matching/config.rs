@@ -10,8 +10,8 @@ use crate::model::folder::Task;
 pub use crate::model::form::Form;
 use crate::model::pooling::PoolingKind;
 use crate::model::{AttentionSection, TransformerSection, UnitSection, check_format, need};
+use crate::text::UnitKind;
 use crate::text::read::TableFormat;
-use crate::text::{Question, UnitKind};
 use crate::train::TrainSettings;
 
 /// A whole recipe.
@@ -136,18 +136,6 @@ impl Config {
         config
     }
 
-    /// How an encoder learns from these candidates: about six hundred steps, where twenty passes in large batches are not that many.
-    pub(super) fn choose_steps(&mut self, rows: &[Question]) {
-        const STEPS: usize = 600;
-        let words: usize = rows.iter().map(|row| row.answer.split_whitespace().count() + 1).sum();
-        let (most, least) = (self.train.batch, 100.min(self.train.batch));
-        self.train.batch = (words / 20).clamp(least, most);
-        let epochs = STEPS.div_ceil(words.div_ceil(self.train.batch).max(1)) as u64;
-        if epochs > self.train.epochs {
-            (self.train.epochs, self.train.patience) = (epochs.min(100), 10);
-        }
-    }
-
     /// Whether something is set that only a model with an encoder has.
     pub(super) fn wants_encoder(&self) -> bool {
         let plain = Config::default();
@@ -156,13 +144,14 @@ impl Config {
         (&self.model, self.attention, self.asked, &self.text) != (&same, plain.attention, plain.asked, &plain.text)
     }
 
-    /// Whether something is set of how to learn in steps; which measure is asked for says nothing of them.
+    /// Whether something is set of how to learn in steps; which measure is asked for, and which examples, says nothing of them.
     pub(super) fn wants_steps(&self) -> bool {
         self.train
             != TrainSettings {
                 metric: self.train.metric.clone(),
                 from: self.train.from.clone(),
                 mix: self.train.mix,
+                all: self.train.all,
                 keep: self.train.keep.clone(),
                 ..Config::evidence().train
             }

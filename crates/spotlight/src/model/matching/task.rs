@@ -101,7 +101,7 @@ impl Model for Matcher {
         }
         let guess = guess_units(rows.iter().map(|q| &q.answer));
         let mut config = Config { text: guess.settings.into(), ..Config::default() };
-        config.choose_steps(rows);
+        config.train.suit(rows.iter().map(|row| row.answer.split_whitespace().count() + 1).sum());
         let t = &config.train;
         let chosen =
             format!("chosen for {} candidates: {} epochs in batches of {} positions", grouped(rows.len()), t.epochs, grouped(t.batch));

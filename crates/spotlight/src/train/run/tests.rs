@@ -241,3 +241,74 @@ fn weights_are_averaged_over_the_last_evaluations() {
         assert!((mean[3][i] as f64 - of_last).abs() < 1e-7 && (of_last - own[3][i] as f64).abs() > 1e-4);
     }
 }
+
+const ALL: [f64; 8] = [0.3, 0.1, 0.2, 0.4, 0.6, 0.5, 0.7, 0.8];
+
+/// Finds out how many epochs are best, and learns from all examples. The weights it ends with, too.
+fn twice(folder: &ModelFolder, settings: &TrainSettings, script: &[(f64, f64)], batches: u64) -> (Outcome, Vec<f32>) {
+    let stop = AtomicBool::new(false);
+    let run = Run { folder, settings, seed: 1, fingerprint: "data".into(), checkpoint_every: Duration::MAX, stop: &stop };
+    let ((first, mut params), (last, mut known)) = (Scripted::new(script), Scripted::new(script));
+    let frame = |path: &Path| {
+        std::fs::create_dir_all(path).unwrap();
+        std::fs::write(path.join(CONFIG), "task = \"bags\"\n").unwrap();
+        std::fs::write(path.join("labels.txt"), "of all examples").unwrap();
+        Ok(())
+    };
+    let examples = (&EXAMPLES[..], &EXAMPLES[..], &ALL[..]);
+    let outcome = run.train_twice((&first, &mut params), (&last, &mut known), examples, frame, &mut StopAfter(batches, &stop)).unwrap();
+    assert!(last.seen.lock().unwrap().is_empty(), "nothing is measured with examples that are learnt from");
+    (outcome, known.flat().to_vec())
+}
+
+#[test]
+fn all_examples_are_learnt_from_for_as_many_epochs_as_were_best() {
+    let place = tempfile::tempdir().unwrap();
+    // The fourth epoch is as good as the second, as far as six examples can tell; the last is not.
+    let script = [(0.2, 1.0), (0.9, 0.9), (0.5, 0.8), (0.85, 0.7), (0.3, 0.6)];
+    let settings = TrainSettings { schedule: ScheduleName::Constant, rate: 0.1, ..settings(5, 0) };
+    let path = place.path().join("model");
+    let (outcome, weights) = twice(&begin(&path), &settings, &script, u64::MAX);
+    assert_eq!((outcome.epochs, outcome.best_epoch, outcome.again, &outcome.measures["accuracy"]), (5, 2, Some(4), &json!(0.9)));
+    let (learner, mut params) = Scripted::new(&[(0.5, 1.0)]);
+    let stop = AtomicBool::new(false);
+    let plain = TrainSettings { epochs: 4, ..settings };
+    let folder = begin(&place.path().join("plain"));
+    let run = Run { folder: &folder, settings: &plain, seed: 1, fingerprint: "data".into(), checkpoint_every: Duration::MAX, stop: &stop };
+    run.train(&learner, &mut params, &ALL, &EXAMPLES, &mut StopAfter(u64::MAX, &stop)).unwrap();
+    assert_eq!(weights, learner.seen.lock().unwrap()[3]);
+    let (_, mut kept) = Scripted::new(&[]);
+    weights::load(&mut kept, &path.join(WEIGHTS)).unwrap();
+    assert_eq!(kept.flat(), weights);
+    assert_eq!(std::fs::read_to_string(path.join("labels.txt")).unwrap(), "of all examples");
+    let record = Record::read(&path).unwrap();
+    assert_eq!((record.stage, record.epochs, record.again), (Stage::Finished, 5, Some(4)));
+    folder::check(&path).unwrap();
+}
+
+#[test]
+fn stopped_while_all_examples_are_learnt_from_it_ends_at_the_same_bytes() {
+    let place = tempfile::tempdir().unwrap();
+    let script = [(0.2, 1.0), (0.9, 0.9), (0.5, 0.8), (0.85, 0.7), (0.3, 0.6)];
+    let settings = TrainSettings { average: 2, ..settings(5, 0) };
+    let undisturbed = place.path().join("whole");
+    let (_, whole) = twice(&begin(&undisturbed), &settings, &script, u64::MAX);
+    // 15 batches find the epoch, 16 follow.
+    for batches in [1, 14, 15, 16, 22, 30] {
+        let path = place.path().join(batches.to_string());
+        let (outcome, _) = twice(&begin(&path), &settings, &script, batches);
+        assert_eq!((outcome.end, outcome.again.is_some()), (End::Stopped, batches > 15), "{batches}");
+        assert_eq!(state(&path).unwrap(), Place::Interrupted);
+        // Until then the model of before can be asked.
+        folder::check(&path).unwrap();
+        let (outcome, weights) = twice(&resume(&path).unwrap(), &settings, &script, u64::MAX);
+        assert_eq!((outcome.end, outcome.epochs, weights), (End::Finished, 5, whole.clone()), "{batches}");
+        for file in [WEIGHTS, folder::MANIFEST, METRICS] {
+            let course = |path: &Path| std::fs::read_to_string(path.join(file)).map(|text| text.lines().count()).unwrap_or_default();
+            match file == METRICS {
+                true => assert_eq!(course(&path), course(&undisturbed)),
+                false => assert_eq!(std::fs::read(path.join(file)).unwrap(), std::fs::read(undisturbed.join(file)).unwrap(), "{file}"),
+            }
+        }
+    }
+}
