@@ -47,7 +47,7 @@ impl Predict {
             true => Input::Live(live_lines()),
             false => Input::File(&self.file),
         };
-        let (mut bad, mut number, mut unsure) = (0, 0, 0);
+        let (mut bad, mut number, mut unsure, mut impossible) = (0, 0, 0, 0);
         // At a terminal somebody is waiting for the prompt.
         let prompt = self.file == Path::new("-") && stdin().is_terminal();
         let ask = || {
@@ -65,6 +65,7 @@ impl Predict {
                 eprintln!("spotlight: {error}");
                 bad += 1;
             }
+            impossible += usize::from(reply.answer.as_ref().is_some_and(|answer| answer.impossible()));
             if let (Some(least), Some(answer)) = (self.abstain, &reply.answer) {
                 let Some(confidence) = answer.confidence() else {
                     let problem = "--abstain: this model cannot say how sure it is (it has no calibration; train it anew, with at least 20 development examples)";
@@ -91,6 +92,9 @@ impl Predict {
         }
         if let Some(least) = self.abstain {
             eprintln!("{unsure} of {number} lines left empty: less sure than {least}");
+        }
+        if impossible > 0 {
+            note(&format!("{impossible} of {number} lines have no answer: none that is allowed is possible for the model"));
         }
         match bad {
             0 => Ok(()),

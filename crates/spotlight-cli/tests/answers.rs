@@ -28,6 +28,11 @@ fn a_transducer_writes_what_it_is_allowed_to() {
     place.write("words.txt", "fed\nba\nnot of these units: ÿ\n");
     assert!(predict(&["--lexicon", "words.txt", "--beam", "3"]).iter().all(|answer| ["fed", "ba"].contains(&text(answer).as_str())));
 
+    // Of the lexicon only what begins so and is long enough.
+    let listed = |extra: &[&str]| predict(&[&["--lexicon", "words.txt"], extra].concat());
+    assert!(listed(&["--prefix", "b"]).iter().all(|answer| text(answer) == "ba"));
+    assert!(listed(&["--min-length", "3"]).iter().all(|answer| text(answer) == "fed"));
+
     // What was found by itself is worth as much when it is forced.
     let found = predict(&["--beam", "2", "--min-length", "2"]);
     place.write("targets.txt", found.iter().map(|answer| text(answer) + "\n").collect::<String>());
@@ -51,6 +56,9 @@ fn a_transducer_writes_what_it_is_allowed_to() {
         (&["--force", "short.txt"][..], "one for each source"),
         (&["--lexicon", "strange.txt"], "no answer that the model can write"),
         (&["--prefix", "ÿ"], "units that the model can write"),
+        (&["--lexicon", "words.txt", "--prefix", "c"], "the prefix is \"c\", but must be what a line of the lexicon begins with"),
+        (&["--lexicon", "words.txt", "--prefix", "bad"], "the prefix is \"bad\""),
+        (&["--lexicon", "words.txt", "--prefix", "b", "--min-length", "3"], "must be at most 2"),
         (&["--force", "short.txt", "--beam", "2"], "cannot be used with"),
     ] {
         let output = feed(&place, &[&["predict", "model"], arguments].concat(), b"abc\ndef\n");

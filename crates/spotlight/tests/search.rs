@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spotlight::config::resolve;
 use spotlight::model::seq2seq::{Config, SearchOptions, Transducer};
-use spotlight::search::Lexicon;
+use spotlight::search::{Lexicon, Request, search};
 use spotlight::text::Pair;
 
 /// A model that knows nothing, with weights large enough to have opinions: its answers differ in length and in where they look.
@@ -103,4 +103,34 @@ fn no_answer_is_shorter_than_asked_for() {
     };
     assert!(lengths(0).iter().any(|&length| length < 7));
     assert!(lengths(7).iter().all(|&length| length >= 7));
+}
+
+/// Whatever else is asked for, however an answer is searched for or drawn, and where a model cannot write all of a line.
+#[test]
+fn nothing_but_the_lexicon_is_ever_written() {
+    let words = ["x", "xyz", "zz", "zzzzz"];
+    let short = ["model.architecture=transformer", "model.hidden=8", "transformer.positions=learned", "transformer.longest=4"];
+    for (settings, most) in [(&[][..], usize::MAX), (&short, 4)] {
+        let model = opinionated(settings);
+        let ids: Vec<Vec<u32>> = words.iter().map(|word| model.vocabularies.target.ids(word)).collect();
+        let sources: Vec<Vec<u32>> = SOURCES.iter().map(|(source, _)| model.vocabularies.source.ids(source)).collect();
+        for (prefix, min_length) in [("", 0), ("x", 0), ("xy", 0), ("y", 0), ("xyzz", 0), ("zx", 0), ("", 3), ("z", 3), ("", 6)] {
+            let prefix = model.vocabularies.target.ids(prefix);
+            let requests: Vec<Request> = sources.iter().map(|source| Request { source, prefix: &prefix }).collect();
+            let lexicon = Some(Arc::new(Lexicon::new(ids.iter().map(Vec::as_slice))));
+            let beam = SearchOptions { beam: 4, n_best: 4, min_length, lexicon, ..SearchOptions::GREEDY };
+            let drawn = SearchOptions { sample: Some((1.0, 7)), n_best: 9, ..beam.clone() };
+            let allowed = |word: &&Vec<u32>| word.starts_with(&prefix) && (min_length..=most).contains(&word.len());
+            let mut wanted: Vec<&Vec<u32>> = ids.iter().filter(allowed).collect();
+            wanted.sort();
+            for found in search(&model.writer(), &requests, &beam).unwrap() {
+                let mut found: Vec<&Vec<u32>> = found.iter().map(|answer| &answer.ids).collect();
+                found.sort();
+                assert_eq!(found, wanted, "{prefix:?}, at least {min_length}");
+            }
+            for found in search(&model.writer(), &requests, &drawn).unwrap().iter().flatten() {
+                assert!(wanted.contains(&&found.ids) && found.log_prob.is_finite(), "{found:?}");
+            }
+        }
+    }
 }

@@ -21,6 +21,11 @@ pub trait Answer: ToJson + Send {
         None
     }
 
+    /// Whether nothing of what may be answered was possible.
+    fn impossible(&self) -> bool {
+        false
+    }
+
     /// Heads that can be drawn.
     fn heads(&self) -> usize;
 

@@ -58,8 +58,7 @@ pub(super) fn search_batch(
             if hypothesis.length < options.min_length {
                 row[END as usize] = f32::NEG_INFINITY;
             }
-            // What a prefix forces is written whatever the lexicon says.
-            if let Some(lexicon) = options.lexicon.as_ref().filter(|_| hypothesis.length >= requests[hypothesis.item].1.prefix.len()) {
+            if let Some(lexicon) = &options.lexicon {
                 lexicon.mask(hypothesis.node, row);
             }
         }
@@ -75,7 +74,7 @@ pub(super) fn search_batch(
             let chosen: Vec<(usize, u32)> = match (request.prefix.get(length), options.sample) {
                 (Some(&unit), _) => own.clone().map(|row| (row, unit)).collect(),
                 (None, Some((temperature, _))) => {
-                    own.clone().map(|row| (row, drawn(&mut live[row], log_probs(&step, row), temperature))).collect()
+                    own.clone().filter_map(|row| Some((row, drawn(&mut live[row], log_probs(&step, row), temperature)?))).collect()
                 }
                 (None, None) => best(own.clone(), &live, &step, options.beam.saturating_sub(finished[item].len())),
             };
@@ -90,6 +89,9 @@ pub(super) fn search_batch(
             let first = going.len();
             for (row, unit) in chosen {
                 let before = &live[row];
+                // What a prefix forces out of the lexicon is no answer.
+                let node = options.lexicon.as_ref().map_or(Some(Lexicon::ROOT), |lexicon| lexicon.after(before.node, unit));
+                let Some(node) = node else { continue };
                 let log_prob = log_probs(&step, row)[unit as usize];
                 let total = before.log_prob + log_prob as f64;
                 let link = match unit {
@@ -103,6 +105,10 @@ pub(super) fn search_batch(
                 } else {
                     Fate::Kept
                 };
+                // Nor is one that had to be cut short of its end.
+                if fate == Fate::Longest && options.lexicon.as_ref().is_some_and(|lexicon| !lexicon.ends(node)) {
+                    continue;
+                }
                 let end = (unit == END).then(|| Ended::of(log_prob, &step, weights[row].clone()));
                 let hypothesis =
                     (fate != Fate::Kept).then(|| Hypothesis { end, ..tree.hypothesis(link, total) }.ranked(options, request.source.len()));
@@ -110,20 +116,16 @@ pub(super) fn search_batch(
                 let thought = trace.as_mut().and_then(|trace| trace.settle(before.thought, unit, fate, score));
                 match hypothesis {
                     Some(hypothesis) => finished[item].push(hypothesis),
-                    None => {
-                        // Who leaves the lexicon comes to no node of it.
-                        let node = options.lexicon.as_ref().map_or(0, |lexicon| lexicon.go(before.node, unit).unwrap_or(usize::MAX));
-                        going.push(Live {
-                            item,
-                            link,
-                            length: length + 1,
-                            log_prob: total,
-                            row,
-                            node,
-                            thought,
-                            random: before.random.clone(),
-                        })
-                    }
+                    None => going.push(Live {
+                        item,
+                        link,
+                        length: length + 1,
+                        log_prob: total,
+                        row,
+                        node,
+                        thought,
+                        random: before.random.clone(),
+                    }),
                 }
             }
             // Whoever wants to see all that was thought of gets all of it; what is drawn ends by itself.
@@ -212,16 +214,17 @@ fn best(rows: Range<usize>, live: &[Live], step: &Stepped, count: usize) -> Vec<
     top.into_iter().map(|(_, row, unit)| (row, unit)).collect()
 }
 
-/// A unit drawn with probability `p^(1 / temperature)`, normalised.
-fn drawn(live: &mut Live, log_probs: &[f32], temperature: f64) -> u32 {
-    let Some(random) = &mut live.random else { return END };
+/// A unit drawn with probability `p^(1 / temperature)`, normalised; none if none is possible.
+fn drawn(live: &mut Live, log_probs: &[f32], temperature: f64) -> Option<u32> {
+    let random = live.random.as_mut()?;
     let weights: Vec<f64> = log_probs.iter().map(|&l| (l as f64 / temperature).exp()).collect();
     let mut left = random.random::<f64>() * weights.iter().sum::<f64>();
     for (unit, weight) in weights.iter().enumerate() {
         left -= weight;
         if left < 0.0 {
-            return unit as u32;
+            return Some(unit as u32);
         }
     }
-    END
+    // What rounding leaves over falls to the last that is possible.
+    weights.iter().rposition(|weight| *weight > 0.0).map(|unit| unit as u32)
 }

@@ -48,16 +48,20 @@ impl Lexicon {
         self.next.get(&(node, unit)).copied()
     }
 
-    /// Whether an answer may end here. One that has left the tree (by a prefix that is not in it) may do nothing else.
+    /// Whether an answer may end here.
     pub fn ends(&self, node: usize) -> bool {
-        self.ends.get(node).copied().unwrap_or(true)
+        self.ends.get(node).copied().unwrap_or(false)
+    }
+
+    /// The same as [`Lexicon::go`] for a unit that may be the end: it leads nowhere else, where an answer may end.
+    pub(super) fn after(&self, node: usize, unit: u32) -> Option<usize> {
+        if unit == END { Some(node).filter(|&node| self.ends(node)) } else { self.go(node, unit) }
     }
 
     /// Forbids every unit that no answer goes on with.
     pub(super) fn mask(&self, node: usize, log_probs: &mut [f32]) {
         for (unit, log_prob) in (0u32..).zip(log_probs) {
-            let allowed = if unit == END { self.ends(node) } else { self.go(node, unit).is_some() };
-            if !allowed {
+            if self.after(node, unit).is_none() {
                 *log_prob = f32::NEG_INFINITY;
             }
         }

@@ -88,7 +88,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Answers to requests, in their order, the best first; an empty source is answered with nothing.
+/// Answers to requests, in their order, the best first; an empty source is answered with nothing. The list is empty where no answer is possible that is allowed.
 pub fn search(writer: &dyn Writer, requests: &[Request], options: &SearchOptions) -> Result<Vec<Vec<Hypothesis>>> {
     let lengths: Vec<Lengths> = requests.iter().map(|r| Lengths { source: r.source.len(), target: 0 }).collect();
     let batches = by_length(&lengths, (BATCH / options.width()).max(1));

@@ -19,7 +19,7 @@ pub struct SearchOptions {
     pub max_ratio: f64,
     /// Shortest answer, in units.
     pub min_length: usize,
-    /// If given, only these answers are written, however long they are.
+    /// If given, only these answers are written, however long they are, whatever a prefix says.
     pub lexicon: Option<Arc<Lexicon>>,
     /// If given, answers are drawn: the temperature, and the seed.
     pub sample: Option<(f64, u64)>,

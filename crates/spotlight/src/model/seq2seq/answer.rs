@@ -157,6 +157,10 @@ impl answer::Answer for Answer {
         self.hypotheses.first().and_then(|h| h.confidence)
     }
 
+    fn impossible(&self) -> bool {
+        self.hypotheses.is_empty()
+    }
+
     fn heads(&self) -> usize {
         self.hypotheses.iter().map(|h| h.heads().len()).min().unwrap_or(0)
     }

@@ -111,10 +111,6 @@ impl Transducer {
         let in_units = |text: &str| Some(target.ids(text)).filter(|ids| !ids.contains(&UNKNOWN));
         let refused =
             |what: &str, got: &str, expected: &str| Error::Value { what: what.into(), got: got.into(), expected: expected.into() };
-        let prefix = match &options.prefix {
-            Some(text) => in_units(text).ok_or_else(|| refused("the prefix", &format!("{text:?}"), "units that the model can write"))?,
-            None => Vec::new(),
-        };
         let mut search = self.search_as(options);
         // A recurrent decoder is not built of the layers that have this form.
         let slow = std::iter::once(self).chain(&self.peers).map(|m| m.config.model.architecture).find(|a| !a.writes_by_attention());
@@ -122,14 +118,30 @@ impl Transducer {
             let expected = "transformer or recurrent-transformer: weights of one byte are built for the layers of a Transformer";
             return Err(refused("the architecture of a model asked with --int8", &written(architecture), expected));
         }
-        if let Some(answers) = &options.lexicon {
-            let known: Vec<Vec<u32>> = answers.iter().filter_map(|text| in_units(text)).collect();
-            if known.is_empty() {
-                return Err(refused("the lexicon", "no answer that the model can write", "at least one made of units it has learnt"));
-            }
-            search.lexicon = Some(Arc::new(Lexicon::new(known.iter().map(Vec::as_slice))));
+        let (targets, copy_unknown) = (options.targets.clone(), options.copy_unknown);
+        let prefix = options.prefix.as_deref().unwrap_or_default();
+        let Some(answers) = &options.lexicon else {
+            let prefix = in_units(prefix).ok_or_else(|| refused("the prefix", &format!("{prefix:?}"), "units that the model can write"))?;
+            return Ok(Plan { search, prefix, targets, copy_unknown });
+        };
+        // Of a lexicon those lines are left that begin so, however their first letters are cut into units.
+        let mut known: Vec<Vec<u32>> = answers.iter().filter_map(|text| in_units(text)).collect();
+        if known.is_empty() {
+            return Err(refused("the lexicon", "no answer that the model can write", "at least one made of units it has learnt"));
         }
-        Ok(Plan { search, prefix, targets: options.targets.clone(), copy_unknown: options.copy_unknown })
+        let prefix = in_units(prefix).map_or_else(|| prefix.to_string(), |ids| target.decode(&ids));
+        known.retain(|ids| target.decode(ids).starts_with(&prefix));
+        let Some(longest) = known.iter().map(Vec::len).max() else {
+            let expected = "what a line of the lexicon begins with that the model can write";
+            return Err(refused("the prefix", &format!("{prefix:?}"), expected));
+        };
+        known.retain(|ids| ids.len() >= options.min_length);
+        if known.is_empty() {
+            let expected = format!("at most {longest}, what the longest line of the lexicon has that may be written");
+            return Err(refused("the shortest answer, in units,", &options.min_length.to_string(), &expected));
+        }
+        search.lexicon = Some(Arc::new(Lexicon::new(known.iter().map(Vec::as_slice))));
+        Ok(Plan { search, prefix: Vec::new(), targets, copy_unknown })
     }
 
     /// Answers to sources with their neighbours, or none, of which so many came before.
