@@ -6,7 +6,7 @@
 //! q(y) ∝ exp(a ln p_network(y | x) + b ln p_joint(x, y) + c [y is the target of a training pair])      over the answers that were found
 //! ```
 //!
-//! The three weights are those that make the right answers of the development part most probable ([`Voices::fit`]); if they become no more probable, or clearly fewer, nothing changes. A source that is remembered needs no
+//! Of a source with a letter that was never seen the counts say nothing, and `a ln p_network(y | x)` is all there is. The three weights are those that make the right answers of the development part most probable ([`Voices::fit`]); if they become no more probable, or clearly fewer, nothing changes. A source that is remembered needs no
 //! guess by its letters: its pairs are counted on top of what the network says.
 
 use std::collections::HashMap;
@@ -116,10 +116,10 @@ fn best_are_right(lists: &[&Vec<(Said, bool)>], weights: &Said) -> Vec<bool> {
     lists.iter().map(best).collect()
 }
 
-/// The logarithms of the shares that these scores give.
+/// The logarithms of the shares that these scores give. Where all are impossible, nobody has any.
 fn log_shares(scores: &[f64]) -> Vec<f64> {
     let whole = log_sum(scores.iter().copied());
-    scores.iter().map(|score| score - whole).collect()
+    scores.iter().map(|score| if whole.is_finite() { score - whole } else { f64::NEG_INFINITY }).collect()
 }
 
 /// The weights of the voices that are used which make the right answers most probable, by Newton's method, and the logarithm of that probability.
@@ -241,6 +241,7 @@ impl Beside {
         }
         requests.par_iter().zip(&mut found).enumerate().for_each(|(i, (request, found))| {
             if self.weigh(request.source, of(around, i), found) {
+                // Stable, so that answers that are as probable stay in the order of the search.
                 found.sort_by(|a, b| b.log_prob.total_cmp(&a.log_prob));
             }
             found.truncate(options.n_best.max(1));
@@ -248,15 +249,16 @@ impl Beside {
         Ok(found)
     }
 
-    /// Gives answers to a source their probabilities; whether any voice but the network's had a say.
+    /// Gives answers to a source their probabilities; whether these are other than the search's.
+    ///
+    /// Where counts have a say, every probability is a share of those that were found: also of a source that they know nothing of, so that what is sure there and here can be compared.
     fn weigh(&self, source: &[u32], around: &[Neighbour], found: &mut [Hypothesis]) -> bool {
         if let Some(remembered) = self.remembered.as_deref().filter(|remembered| remembered.has(source)) {
             found.iter_mut().for_each(|answer| remembered.count_in(source, around, answer));
             return true;
         }
-        let Some((said, voices)) = self.counts().and_then(|(joint, voices)| Some((said(joint, source, found)?, voices))) else {
-            return false;
-        };
+        let Some((joint, voices)) = self.counts().filter(|_| !source.is_empty()) else { return false };
+        let said = said(joint, source, found).unwrap_or_else(|| found.iter().map(|answer| [answer.log_prob, 0.0, 0.0]).collect());
         let shares = log_shares(&said.iter().map(|said| dot(&voices.weights(), said)).collect::<Vec<_>>());
         for (answer, share) in found.iter_mut().zip(shares) {
             (answer.log_prob, answer.score) = (share, share);
@@ -358,6 +360,7 @@ fn allowed(target: &[u32], request: &Request, options: &SearchOptions) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Calibration;
     use crate::model::ask::AnswerOptions;
     use crate::model::seq2seq::Transducer;
     use crate::model::seq2seq::tests::{config, pair};
@@ -464,16 +467,44 @@ mod tests {
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
     }
 
-    /// A letter that was never seen: the network speaks alone.
+    /// A letter that was never seen: the network speaks alone, and is as loud as it is elsewhere.
     #[test]
     fn of_what_counts_do_not_know_the_network_says_all() {
-        let of = |voices| {
-            let model = counting(voices, &[]);
-            let answers = model.answer(&[("cäb", None)], &model.search_options(), false).unwrap();
-            answers[0].hypotheses[0].hypothesis.clone()
+        let (quiet, loud) = (counting(None, &[]), counting(LOUD, &[]));
+        let of = |model: &Transducer| -> Vec<Hypothesis> {
+            let options = SearchOptions { beam: 4, n_best: 4, ..model.search_options() };
+            let answers = model.answer(&[("cäb", None)], &options, false).unwrap().remove(0);
+            answers.hypotheses.into_iter().map(|answer| answer.hypothesis).collect()
         };
-        let (quiet, loud) = (of(None), of(LOUD));
-        assert_eq!((quiet.ids, quiet.log_prob), (loud.ids, loud.log_prob));
+        let (alone, shared) = (of(&quiet), of(&loud));
+        let ids = |answers: &[Hypothesis]| answers.iter().map(|answer| answer.ids.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(&alone), ids(&shared));
+        let weight = LOUD.unwrap().network;
+        let shares = log_shares(&alone.iter().map(|answer| weight * answer.log_prob).collect::<Vec<_>>());
+        for (answer, share) in shared.iter().zip(&shares) {
+            assert!((answer.log_prob - share).abs() < 1e-9 && answer.score == answer.log_prob, "{} {share}", answer.log_prob);
+        }
+        assert!((shared.iter().map(|answer| answer.log_prob.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
+        // One that is given has its share beside them.
+        let given = |model: &Transducer| model.score(&[("cäb", None)], &["kat"]).unwrap()[0].hypotheses[0].hypothesis.log_prob;
+        assert!(alone.iter().all(|answer| answer.ids != quiet.vocabularies.target.ids("kat")));
+        let with_given: Vec<f64> = std::iter::once(given(&quiet)).chain(alone.iter().map(|answer| answer.log_prob)).collect();
+        let share = log_shares(&with_given.iter().map(|log_prob| weight * log_prob).collect::<Vec<_>>())[0];
+        assert!((given(&loud) - share).abs() < 1e-5, "{} {share}", given(&loud));
+    }
+
+    /// What is drawn is no share of anything, and was not what said how sure the model may be.
+    #[test]
+    fn a_draw_beside_counts_is_neither_sure_nor_unsure() {
+        let sure = |voices: Option<Voices>, sample: Option<(f64, u64)>| {
+            let mut model = counting(voices, &[]);
+            model.calibration = Some(Calibration::Logistic { slope: 1.0, offset: 0.0 });
+            let options = SearchOptions { sample, ..model.search_options() };
+            model.answer(&[("catoc", None)], &options, false).unwrap()[0].hypotheses[0].confidence.is_some()
+        };
+        let drawn = Some((1.0, 3));
+        assert!(sure(LOUD, None) && !sure(LOUD, drawn) && sure(None, None) && sure(None, drawn));
+        assert!(log_shares(&[f64::NEG_INFINITY; 2]).iter().all(|share| *share == f64::NEG_INFINITY));
     }
 
     #[test]

@@ -184,8 +184,9 @@ impl Transducer {
             None => None,
         };
         let thoughts = if explore.alternatives > 0 { trace.thoughts.iter().map(|t| self.thought(t, beyond)).collect() } else { Vec::new() };
+        let sure = self.sureness(changed.is_none() && options.sample.is_none());
         Ok(Explored {
-            answer: self.in_words(source, &units, &[], found, copy_unknown),
+            answer: self.in_words(source, &units, &[], found, sure, copy_unknown),
             thoughts,
             step,
             target,

@@ -257,10 +257,11 @@ impl Transducer {
         let look = options.look || options.coverage_penalty > 0.0 || copy_unknown;
         let writers = self.all_writers(look, options.int8);
         let found = self.beside.search(writers.as_ref(), &requests, around, options)?;
+        let sure = self.sureness(options.sample.is_none());
         Ok(found
             .into_iter()
             .enumerate()
-            .map(|(i, found)| self.in_words(sources[i], &units[i], neighbours::of(around, i), found, copy_unknown))
+            .map(|(i, found)| self.in_words(sources[i], &units[i], neighbours::of(around, i), found, sure, copy_unknown))
             .collect())
     }
 
@@ -282,7 +283,7 @@ impl Transducer {
         Ok(found
             .into_iter()
             .enumerate()
-            .map(|(i, found)| self.in_words(sources[i], &units[i], neighbours::of(around, i), vec![found], false))
+            .map(|(i, found)| self.in_words(sources[i], &units[i], neighbours::of(around, i), vec![found], self.calibration, false))
             .collect())
     }
 
@@ -296,12 +297,18 @@ impl Transducer {
         Ok(units.into_iter().zip(rows).collect())
     }
 
+    /// How sure it may be of answers that were judged by all voices, or not. Where several speak, this was found out of shares, which the network alone does not give.
+    fn sureness(&self, judged: bool) -> Option<Calibration> {
+        self.calibration.filter(|_| judged || self.beside.voices.is_none())
+    }
+
     fn in_words(
         &self,
         (source, features): (&str, Option<&str>),
         units: &[Unit],
         around: &[Neighbour],
         found: Vec<Hypothesis>,
+        sure: Option<Calibration>,
         copy_unknown: bool,
     ) -> Answer {
         let v = &self.vocabularies;
@@ -344,7 +351,7 @@ impl Transducer {
                     remembered: self.beside.remembered.as_ref().and_then(|remembered| remembered.times(&ids, &h.ids)),
                     neighbours: around.iter().filter_map(|neighbour| beside(neighbour, &h.ids)).collect(),
                     joint: self.beside.counted(&ids, &h.ids),
-                    confidence: self.calibration.map(|c| c.confidence(h.log_prob)),
+                    confidence: sure.map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,
                     stacked: self.config.model.architecture.writes_by_attention(),
                     inside: None,
