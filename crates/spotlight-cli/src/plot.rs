@@ -108,10 +108,8 @@ fn confidence(model: &Path, file: &Path) -> Result<Curves> {
     };
     let records: Vec<Record> = coverage(&report.report.answers).into_iter().map(record).collect();
     if records.is_empty() {
-        anyhow::bail!(
-            "{} does not say how sure it is of an answer: --confidence is for classifiers, bags and transducers",
-            model.display()
-        );
+        let why = opened.unsure().unwrap_or("it has answered nothing");
+        anyhow::bail!("{} does not say how sure it is of an answer: {why}", model.display());
     }
     Ok(Curves { title: model.display().to_string(), axis: "percent answered".into(), records, ..Curves::default() })
 }

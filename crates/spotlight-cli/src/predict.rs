@@ -42,6 +42,9 @@ impl Predict {
         let model = model::open(&self.model)?;
         tasks::check_input(model.task(), &self.file)?;
         let options = AnswerOptions { blind: !self.json, ..self.answering.options(common, model.task())? };
+        if let Some(why) = model.unsure().filter(|_| self.abstain.is_some()) {
+            return Err(WrongUsage(format!("--abstain: this model cannot say how sure it is: {why}")).into());
+        }
         let several = options.n_best.is_some_and(|n| n > 1);
         let input = match self.file == Path::new("-") {
             true => Input::Live(live_lines()),
@@ -67,16 +70,14 @@ impl Predict {
             }
             impossible += usize::from(reply.answer.as_ref().is_some_and(|answer| answer.impossible()));
             if let (Some(least), Some(answer)) = (self.abstain, &reply.answer) {
-                let Some(confidence) = answer.confidence() else {
-                    let problem = "--abstain: this model cannot say how sure it is (it has no calibration; train it anew, with at least 20 development examples)";
-                    return Err(WrongUsage(problem.into()).into());
-                };
-                if confidence < least {
+                let confidence = answer.confidence();
+                // Who does not say how sure he is, as of nothing, is not sure.
+                if confidence.is_none_or(|confidence| confidence < least) {
                     unsure += 1;
-                    if self.json {
-                        say(json!({"abstained": true, "confidence": confidence}))?
-                    } else {
-                        say("")?
+                    match (self.json, confidence) {
+                        (true, Some(confidence)) => say(json!({"abstained": true, "confidence": confidence}))?,
+                        (true, None) => say(json!({"abstained": true}))?,
+                        (false, _) => say("")?,
                     }
                     ask();
                     continue;

@@ -50,6 +50,19 @@ fn a_transducer_writes_what_it_is_allowed_to() {
         assert!((shares - 1.0).abs() < 1e-9);
     }
 
+    // What cannot be read is told in its place. To nothing there is nothing to say, and nobody is sure of it.
+    let asked = b"abc\na\tb\tc\n\n";
+    let output = feed(&place, &["predict", "model", "--json"], asked);
+    let answers = json(&out(&output));
+    let told = answers[1]["error"].as_str().unwrap();
+    assert!(told.starts_with("-:2: ") && err(&output).contains(told), "{told}: {}", err(&output));
+    assert!(answers[0]["hypotheses"][0]["confidence"].is_f64() && text(&answers[2]).is_empty());
+    assert!(answers[2]["hypotheses"][0].get("confidence").is_none());
+    assert_eq!(out(&feed(&place, &["predict", "model"], asked)).lines().skip(1).collect::<Vec<_>>(), ["", ""]);
+    let output = feed(&place, &["predict", "model", "--json", "--abstain", "0"], asked);
+    assert!(out(&output).lines().nth(1).unwrap().contains("error") && err(&output).contains("1 of 3 lines left empty"), "{}", err(&output));
+    assert_eq!(out(&output).lines().last(), Some("{\"abstained\":true}"));
+
     place.write("short.txt", "cba\n");
     place.write("strange.txt", "ÿ\n");
     for (arguments, part) in [

@@ -64,18 +64,14 @@ impl Source<'_> {
 pub(super) struct Questions<'a, Q>(pub(super) Box<dyn FnMut() -> Vec<Result<Q, TextError>> + 'a>);
 
 impl<Q> Questions<'_, Q> {
-    /// All of them.
-    pub fn all(mut self) -> Result<Vec<Q>, TextError> {
-        let mut all = Vec::new();
-        loop {
-            let chunk = (self.0)();
-            if chunk.is_empty() {
-                return Ok(all);
-            }
-            for question in chunk {
-                all.push(question?);
-            }
-        }
+    /// All of them, an error where a line cannot be read.
+    pub fn each(mut self) -> Vec<Result<Q, TextError>> {
+        std::iter::from_fn(|| Some((self.0)()).filter(|chunk| !chunk.is_empty())).flatten().collect()
+    }
+
+    /// All of them, if every line can be read.
+    pub fn all(self) -> Result<Vec<Q>, TextError> {
+        self.each().into_iter().collect()
     }
 }
 
@@ -164,7 +160,7 @@ pub struct AnswerOptions {
 pub struct Reply {
     /// Number of the question in the input, from 1.
     pub number: usize,
-    /// The answer; to a line that could not be read there may be none.
+    /// The answer; to a line that could not be read there is none.
     pub answer: Option<Box<dyn Answer>>,
     /// Why the line could not be read.
     pub error: Option<TextError>,
@@ -188,10 +184,9 @@ pub type Replies<'a> = Box<dyn Iterator<Item = Result<Reply>> + 'a>;
 
 /// Answers question by question, some at a time. `answer` gets questions and the number of those before them.
 ///
-/// A line that cannot be read asks an empty question instead, whose answer is dropped unless it is `kept`: the others are answered all the same.
+/// A line that cannot be read asks an empty question instead, whose answer is dropped: the others are answered all the same.
 pub(super) fn one_by_one<'a, Q: Default + 'a, A: Answer + 'static>(
     mut questions: Questions<'a, Q>,
-    kept: bool,
     answer: impl Fn(&[Q], usize) -> Result<Vec<A>> + 'a,
 ) -> Replies<'a> {
     let mut before = 0;
@@ -212,7 +207,7 @@ pub(super) fn one_by_one<'a, Q: Default + 'a, A: Answer + 'static>(
         before += asked.len();
         let reply = |(i, (answer, error)): (usize, (A, Option<TextError>))| Reply {
             number: first + i + 1,
-            answer: (kept || error.is_none()).then(|| Box::new(answer) as Box<dyn Answer>),
+            answer: error.is_none().then(|| Box::new(answer) as Box<dyn Answer>),
             error,
             notes: Vec::new(),
         };
@@ -224,12 +219,20 @@ pub(super) fn one_by_one<'a, Q: Default + 'a, A: Answer + 'static>(
     Box::new(std::iter::from_fn(next_chunk).flatten())
 }
 
-/// Answers that are all there, numbered in their order.
-pub(super) fn all_at_once<'a, A: Answer + 'static>(answers: Vec<A>) -> Replies<'a> {
-    noted(answers, Vec::new())
+/// Answers that are all there, each in the place of a question that could be read.
+pub(super) fn all_at_once<'a, Q: 'a, A: Answer + 'static>(questions: Vec<Result<Q, TextError>>, answers: Vec<A>) -> Replies<'a> {
+    let mut answers = answers.into_iter();
+    let reply = move |(i, question): (usize, Result<Q, TextError>)| {
+        let (answer, error) = match question {
+            Ok(_) => (answers.next().map(|answer| Box::new(answer) as Box<dyn Answer>), None),
+            Err(error) => (None, Some(error)),
+        };
+        Ok(Reply { number: i + 1, answer, error, notes: Vec::new() })
+    };
+    Box::new(questions.into_iter().enumerate().map(reply))
 }
 
-/// The same, and what was found in the input.
+/// Answers that are all there, numbered in their order, and what was found in the input.
 pub(super) fn noted<'a, A: Answer + 'static>(answers: Vec<A>, mut notes: Vec<String>) -> Replies<'a> {
     let reply = move |(i, answer): (usize, A)| {
         Ok(Reply { number: i + 1, answer: Some(Box::new(answer)), error: None, notes: std::mem::take(&mut notes) })

@@ -148,6 +148,11 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Why there is no attention to look at, if there is none.
     fn blind(&self) -> Option<String>;
 
+    /// Why its answers do not say how probable it is that they are right, if they do not.
+    fn unsure(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What its pictures do and do not show, as long as no audit has said more.
     fn caveat(&self) -> &'static str {
         CAVEAT
@@ -217,6 +222,9 @@ pub trait AnyModel: Send + Sync {
     /// Why there is no attention to look at, if there is none.
     fn blind(&self) -> Option<String>;
 
+    /// Why its answers do not say how probable it is that they are right, if they do not.
+    fn unsure(&self) -> Option<&'static str>;
+
     /// What its pictures do and do not show, as long as no audit has said more.
     fn caveat(&self) -> &'static str;
 
@@ -260,6 +268,10 @@ impl<M: Model> AnyModel for M {
 
     fn blind(&self) -> Option<String> {
         Model::blind(self)
+    }
+
+    fn unsure(&self) -> Option<&'static str> {
+        Model::unsure(self)
     }
 
     fn caveat(&self) -> &'static str {

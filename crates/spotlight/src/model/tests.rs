@@ -268,11 +268,15 @@ fn an_unknown_feature_is_a_word_of_its_own() {
 #[test]
 fn a_line_that_cannot_be_read_does_not_stop_the_others() {
     let options = AnswerOptions { n_best: Some(2), ..AnswerOptions::default() };
-    let model = transducer(&[pair("ab", "ba", None)], &[]);
+    let mut model = transducer(&[pair("ab", "ba", None)], &[]);
+    model.calibration = Some(Calibration::Logistic { slope: 1.0, offset: 5.0 });
     let found = replies(&model, "ab\na\tb\tc\n\nab\n", &options);
-    assert_eq!(found.iter().map(|r| (r.number, r.error.is_some())).collect::<Vec<_>>(), [(1, false), (2, true), (3, false), (4, false)]);
-    // A transducer says nothing to nothing, in the form that was asked for.
-    assert_eq!(found[1].answer.as_ref().unwrap().list(2), ["2\t\t0.0000"]);
+    let seen: Vec<_> = found.iter().map(|r| (r.number, r.error.is_some(), r.answer.is_some())).collect();
+    assert_eq!(seen, [(1, false, true), (2, true, false), (3, false, true), (4, false, true)]);
+    // A transducer says nothing to nothing, in the form that was asked for, and is not sure of it.
+    assert_eq!(found[2].answer.as_ref().unwrap().list(3), ["3\t\t0.0000"]);
+    let sure = |i: usize| found[i].answer.as_ref().unwrap().confidence().is_some();
+    assert!(sure(0) && !sure(2));
     assert_eq!(found[0].answer.as_ref().unwrap().list(1).len(), 2);
 
     let model = classify::Classifier::new(classify::Config::default(), &[labelled("fine", "good"), labelled("dull", "bad")]).unwrap();
@@ -280,6 +284,15 @@ fn a_line_that_cannot_be_read_does_not_stop_the_others() {
     let answers: Vec<Reply> = AnyModel::answers(&model, live(bytes), &options).unwrap().map(Result::unwrap).collect();
     assert_eq!(answers.iter().map(|r| r.answer.is_some()).collect::<Vec<_>>(), [true, false, true]);
     assert_eq!(answers[2].answer.as_ref().unwrap().to_json()["text"], "dull");
+
+    // A matcher ranks the others before it tells.
+    let model = matching::Matcher::new(matching::Config::default(), &[question("deep", true), question("blue", false)]).unwrap();
+    for (unranked, bad) in [(false, 3), (true, 2)] {
+        let found = replies(&model, "who ?\tdeep\nnobody\nwho ?\tblue\n", &AnswerOptions { unranked, ..AnswerOptions::default() });
+        let unread: Vec<usize> = found.iter().filter(|r| r.answer.is_none() && r.error.is_some()).map(|r| r.number).collect();
+        assert_eq!((found.len(), unread), (3, vec![bad]));
+        assert!(found[bad - 1].error.as_ref().unwrap().to_string().contains(":2:"), "told where it stands");
+    }
 }
 
 #[test]
@@ -298,7 +311,8 @@ fn candidates_are_ranked_within_their_question_unless_they_shall_not() {
     let answers: Vec<_> = unranked.iter().map(|r| r.answer.as_ref().unwrap().to_json()["answer"].clone()).collect();
     assert_eq!(answers, ["blue", "4 km deep", "blue", "deep"]);
     for wrong in ["only a question", "a\tb\t1\tc"] {
-        assert!(AnyModel::answers(&model, Input::Text(wrong), &AnswerOptions::default()).is_err(), "{wrong}");
+        let reply = AnyModel::answers(&model, Input::Text(wrong), &AnswerOptions::default()).unwrap().next().unwrap().unwrap();
+        assert!(reply.read().is_err(), "{wrong}");
     }
 }
 

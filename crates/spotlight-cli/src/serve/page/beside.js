@@ -31,6 +31,7 @@ export function show({ one, two }, names) {
   if (Array.isArray(one)) {
     return [h('div', { class: 'panels' }, [one, two].map((answers, i) => h('section', {}, h('h2', { class: 'name' }, names[i]), reads.show({ answers })))), one[0] && two[0] && one.length === 1 && [compare(one[0], two[0]), difference(one[0], two[0], names)]];
   }
+  if (one.error || two.error) return h('p', { class: 'down' }, one.error ?? two.error);
   const side = (answer, i) => {
     const best = answer.hypotheses[0];
     return h('section', {}, h('h2', { class: 'name' }, names[i]), h('p', { class: 'answer' }, best?.text || '(nothing)'), h('p', { class: 'row' }, best ? `log-probability ${best.log_prob.toFixed(3)}` : ''),

@@ -250,7 +250,7 @@ impl Model for Classifier {
 
     fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
         let questions = self.questions(input)?;
-        Ok(one_by_one(questions, false, |lines: &[(String, Option<String>)], _| self.answer_lines(lines)))
+        Ok(one_by_one(questions, |lines: &[(String, Option<String>)], _| self.answer_lines(lines)))
     }
 
     fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {

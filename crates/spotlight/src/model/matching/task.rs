@@ -7,7 +7,7 @@ use crate::Result;
 use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{Candidate, Report, Tallies, rank_tallies};
-use crate::model::ask::{AnswerOptions, Input, Replies, all_at_once};
+use crate::model::ask::{AnswerOptions, Input, Questions, Replies, all_at_once};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, measure_name, units, written};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
@@ -47,14 +47,13 @@ fn ranked(rows: &[Question], answers: Vec<Answer>) -> Vec<Answer> {
 
 impl Matcher {
     /// The candidates of an input.
-    fn questions(&self, input: Input) -> Result<Vec<Question>> {
+    fn questions<'a>(&'a self, input: Input<'a>) -> Result<Questions<'a, Question>> {
         let (id_column, format) = (self.config.data.id_column, &self.config.data.format);
-        let rows = input.questions(
+        input.questions(
             format,
             |table| Ok(Box::new(table.candidates(id_column)?)),
-            |path, line| candidate_of(path, line, id_column, format.longest),
-        )?;
-        Ok(rows.all()?)
+            move |path, line| candidate_of(path, line, id_column, format.longest),
+        )
     }
 
     /// What its texts are made of.
@@ -218,7 +217,10 @@ impl Model for Matcher {
         self.config.model.pooling.blind()
     }
 
-    /// Candidates are ranked, so all lines are read before the first is answered.
+    fn unsure(&self) -> Option<&'static str> {
+        Some("a matcher ranks the candidates of a question: its scores say which is better, and are not calibrated")
+    }
+
     fn caveat(&self) -> &'static str {
         match self.config.model.form {
             Form::Evidence => {
@@ -228,15 +230,21 @@ impl Model for Matcher {
         }
     }
 
+    /// Candidates are ranked, so all lines are read before the first is answered; those that cannot be read come last.
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
-        let rows = self.questions(input)?;
-        let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
-        Ok(all_at_once(if options.unranked { answers } else { ranked(&rows, answers) }))
+        let mut lines = self.questions(input)?.each();
+        let rows: Vec<Question> = lines.iter().flatten().cloned().collect();
+        let mut answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
+        if !options.unranked {
+            answers = ranked(&rows, answers);
+            lines.sort_by_key(Result::is_err);
+        }
+        Ok(all_at_once(lines, answers))
     }
 
     fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {
         alone(&self.peers)?;
-        self.touched(&self.questions(input)?, touch, seen)
+        self.touched(&self.questions(input)?.all()?, touch, seen)
     }
 
     fn contexts(&self, rows: &[Question]) -> Result<Contexts> {

@@ -351,7 +351,8 @@ impl Transducer {
                     remembered: self.beside.remembered.as_ref().and_then(|remembered| remembered.times(&ids, &h.ids)),
                     neighbours: around.iter().filter_map(|neighbour| beside(neighbour, &h.ids)).collect(),
                     joint: self.beside.counted(&ids, &h.ids),
-                    confidence: sure.map(|c| c.confidence(h.log_prob)),
+                    // To nothing there is no right answer.
+                    confidence: sure.filter(|_| !units.is_empty()).map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,
                     stacked: self.config.model.architecture.writes_by_attention(),
                     inside: None,

@@ -459,6 +459,14 @@ impl Model for Transducer {
         blind.then(|| "the model has no attention to look at (attention.score = \"none\")".into())
     }
 
+    fn unsure(&self) -> Option<&'static str> {
+        let why = match self.peers.as_slice() {
+            [] => "it has no calibration; train it anew, with at least 20 development examples",
+            _ => "it has no calibration: when its members were joined, there were no 20 examples that all of them were developed with",
+        };
+        self.calibration.is_none().then_some(why)
+    }
+
     fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
         let plan = self.plan(options)?;
         let (features, format, layers) = (self.config.data.features, &self.config.data.format, options.layers);
@@ -483,7 +491,7 @@ impl Model for Transducer {
             }
             Ok(answers)
         };
-        Ok(one_by_one(placed(questions, running), true, answer))
+        Ok(one_by_one(placed(questions, running), answer))
     }
 
     fn contexts(&self, rows: &[Pair]) -> Result<Contexts> {
@@ -530,7 +538,7 @@ impl Model for Transducer {
         }
         let (mut said, mut calibrated) = (Vec::new(), Vec::new());
         for (answer, right) in answers.iter().zip(right(&examples, &texts)) {
-            let Some(best) = answer.hypotheses.first() else { continue };
+            let Some(best) = answer.hypotheses.first().filter(|_| !answer.source_tokens.is_empty()) else { continue };
             said.push(Confident { probability: best.hypothesis.log_prob.exp(), right });
             calibrated.extend(best.confidence.map(|probability| Confident { probability, right }));
         }
