@@ -4,7 +4,9 @@
 //! `calibration.toml`. The order of the answers stays: only how sure they are changes.
 //!
 //! - Over labels one *temperature* `T` (Guo and others, 2017): `p' ∝ p^(1/T)`, the softmax of the logits divided by `T`.
-//! - Of a written answer, whose probability is that of one text among endlessly many, a logistic curve (Platt, 1999): `σ(a ln p + b)` is the probability that it is right.
+//! - Of a written answer, whose probability is that of one text among endlessly many, a logistic curve (Platt, 1999): `σ(a ln p + b)` is the probability that it is right. It is fitted to a little
+//!   less than was seen, as if one more answer had been right and one more wrong: `r` right answers say `(r + 1) / (r + 2)` instead of 1, `w` wrong ones `1 / (w + 2)` instead of 0. So answers that
+//!   are all right make no model sure of everything.
 
 use std::path::Path;
 
@@ -53,13 +55,14 @@ impl Calibration {
         (probabilities.len() >= LEAST).then(|| Calibration::Temperature { temperature: lowest(cost, -1.5, 1.5).exp() })
     }
 
-    /// The logistic curve that makes what happened most probable, by Newton's method; none for too few answers, or if all or none are right. `answers` are the logarithm of the
-    /// probability and whether it was right.
+    /// The logistic curve that makes what happened most probable, by Newton's method; none for too few answers. `answers` are the logarithm of the probability and whether it was right.
     pub fn of_answers(answers: &[(f64, bool)]) -> Option<Self> {
-        let right = answers.iter().filter(|a| a.1).count();
-        if answers.len() < LEAST || right == 0 || right == answers.len() {
+        if answers.len() < LEAST {
             return None;
         }
+        let right = answers.iter().filter(|a| a.1).count() as f64;
+        let wrong = answers.len() as f64 - right;
+        let (sure, unsure) = ((right + 1.0) / (right + 2.0), 1.0 / (wrong + 2.0));
         let (mut a, mut b) = (1.0, 0.0);
         for _ in 0..50 {
             // A little weight on (1, 0), so that answers that can be told apart without a mistake do not make the curve a step.
@@ -68,7 +71,7 @@ impl Calibration {
             let (mut haa, mut hab, mut hbb) = (PRIOR, 0.0, PRIOR);
             for &(x, right) in answers {
                 let p = logistic(a * x + b);
-                let (d, w) = (p - f64::from(u8::from(right)), (p * (1.0 - p)).max(1e-9));
+                let (d, w) = (p - if right { sure } else { unsure }, (p * (1.0 - p)).max(1e-9));
                 ga += d * x;
                 gb += d;
                 haa += w * x * x;
@@ -222,7 +225,22 @@ mod tests {
         let calibration = Calibration::of_answers(&answers).unwrap();
         assert!((calibration.confidence(-1.0) - 0.9).abs() < 0.01, "{}", calibration.confidence(-1.0));
         assert!((calibration.confidence(-3.0) - 0.2).abs() < 0.01, "{}", calibration.confidence(-3.0));
-        assert_eq!(Calibration::of_answers(&[(-1.0, true); 50]), None);
+        assert_eq!(Calibration::of_answers(&answers[..LEAST - 1]), None);
+    }
+
+    /// The more there are, the surer they make: as sure as (n + 1) / (n + 2), of the answers that are as probable as these.
+    #[test]
+    fn answers_that_are_all_right_or_all_wrong_say_so() {
+        for n in [LEAST, 500] {
+            let all = |right: bool| -> Vec<(f64, bool)> { (0..n).map(|i| (-0.01 * (i % 10) as f64, right)).collect() };
+            let expected = (n as f64 + 1.0) / (n as f64 + 2.0);
+            let (sure, unsure) = (Calibration::of_answers(&all(true)).unwrap(), Calibration::of_answers(&all(false)).unwrap());
+            let (yes, no) = (sure.confidence(-0.05), unsure.confidence(-0.05));
+            assert!((yes - expected).abs() < 0.03 && yes < 1.0, "{n}: {yes} {expected}");
+            assert!((no - (1.0 - expected)).abs() < 0.03 && no > 0.0, "{n}: {no}");
+            // What is far less probable than all that was right is not as sure.
+            assert!(sure.confidence(-5.0) < yes);
+        }
     }
 
     #[test]
