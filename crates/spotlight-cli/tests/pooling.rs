@@ -81,6 +81,8 @@ fn questions_become_a_matcher_that_ranks() {
     assert!(picture.contains("question") && picture.contains("answer"), "{picture}");
     assert!(right(&place, &["info", "model"]).contains("task        match"));
     wrong(&place, &["look", "model", "only a question"], 1, "question, answer");
+    wrong(&place, &["predict", "model", "rows.tsv", "--abstain", "0.5"], 2, "a matcher ranks the candidates of a question");
+    wrong(&place, &["plot", "model", "--confidence", "rows.tsv"], 1, "a matcher ranks the candidates of a question");
 }
 
 #[test]
@@ -94,7 +96,21 @@ fn bags_are_learnt_judged_by_folds_and_drawn() {
     let base = ["train", "--task", "bags", "--train", "bags.csv", "--out"];
     let folds = right(&place, &[&base[..], &["cv", "--folds", "5"], &SMALL].concat());
     assert!(folds.contains("accuracy") && folds.contains("(n = 5)"), "{folds}");
-    right(&place, &[&base[..], &["model"], &SMALL].concat());
+    right(&place, &[&base[..], &["model", "--dev", "bags.csv"], &SMALL].concat());
+
+    // How sure it may be was found out, and the probabilities are the calibrated ones.
+    assert!(std::fs::read_to_string(place.path("model/calibration.toml")).unwrap().contains("temperature"));
+    let report = right(&place, &["eval", "model", "bags.csv"]);
+    assert!(report.contains("calibration error, uncalibrated") && report.contains("accuracy at 80 percent answered"), "{report}");
+    assert!(right(&place, &["plot", "model", "--confidence", "bags.csv"]).contains("percent answered"));
+    let probability = |line: &str| line.split('\t').nth(2).unwrap().parse::<f64>().unwrap();
+    let cool = right(&place, &["predict", "model", "bags.csv"]);
+    let sure = run(&place, &["predict", "model", "bags.csv", "--abstain", "1"]);
+    assert!(sure.status.success() && err(&sure).contains("of 40 lines left empty"), "{}", err(&sure));
+    place.write("model/calibration.toml", "kind = \"temperature\"\ntemperature = 4.0\n");
+    std::fs::remove_file(place.path("model/files.json")).unwrap();
+    let warm = right(&place, &["predict", "model", "bags.csv"]);
+    assert!(warm.lines().zip(cool.lines()).all(|(warm, cool)| probability(warm) < probability(cool)), "{warm}\n{cool}");
 
     let answers = right(&place, &["predict", "model", "bags.csv"]);
     assert!(answers.starts_with("b0\tyes\t") && answers.lines().count() == 40, "{answers}");

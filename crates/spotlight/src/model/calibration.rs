@@ -172,8 +172,18 @@ fn lowest(curve: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     (low + high) / 2.0
 }
 
+/// Adds to a report how far probabilities of labels can be trusted, as they were `said` and as they are calibrated.
+pub(super) fn report_labels(to: &mut Report, calibration: Option<Calibration>, said: &[Vec<f32>], right: &[u32]) {
+    let calibrated = calibration.map(|calibration| {
+        let mut probabilities = said.to_vec();
+        probabilities.iter_mut().for_each(|p| calibration.apply(p));
+        confident(&probabilities, right)
+    });
+    report(to, &confident(said, right), calibrated.as_deref());
+}
+
 /// Answers of a classifier, as sure as it says.
-pub(super) fn confident(probabilities: &[Vec<f32>], right: &[u32]) -> Vec<Confident> {
+fn confident(probabilities: &[Vec<f32>], right: &[u32]) -> Vec<Confident> {
     let one = |(p, &label): (&Vec<f32>, &u32)| {
         let best = head::best(p);
         Confident { probability: p.get(best as usize).copied().unwrap_or(0.0).into(), right: best == label }

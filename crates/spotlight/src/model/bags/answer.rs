@@ -32,6 +32,11 @@ impl Answer {
         mean(&self.attention)
     }
 
+    /// The probability of the label that was chosen.
+    pub fn probability(&self) -> f32 {
+        self.probabilities.iter().map(|(_, p)| *p).fold(0.0, f32::max)
+    }
+
     /// As a picture, with rows numbered from 1.
     pub fn picture(&self) -> view::Bag {
         view::Bag {
@@ -53,8 +58,11 @@ fn mean(heads: &[Vec<f32>]) -> Vec<f32> {
 impl answer::Answer for Answer {
     /// Bag, label and probability.
     fn text(&self) -> String {
-        let probability = self.probabilities.iter().map(|(_, p)| *p).fold(0.0, f32::max);
-        format!("{}\t{}\t{probability:.4}", self.bag, self.label)
+        format!("{}\t{}\t{:.4}", self.bag, self.label, self.probability())
+    }
+
+    fn confidence(&self) -> Option<f64> {
+        Some(self.probability().into())
     }
 
     fn heads(&self) -> usize {

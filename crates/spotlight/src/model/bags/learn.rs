@@ -5,6 +5,7 @@ use spotlight_kernels::Float;
 use super::net::Net;
 use crate::Result;
 use crate::axis::Axis;
+use crate::model::Calibration;
 use crate::model::head::{self, Decision, label_measure_names, label_measures};
 use crate::params::Params;
 use crate::tape::{Tape, Var};
@@ -74,10 +75,23 @@ impl Learner for BagLearner {
 
     /// `loss`, `accuracy`, `macro_f1`, and for two labels `auc`; see [`label_measures`].
     fn measure(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<Measure>> {
-        let gold: Vec<u32> = examples.iter().map(|e| e.label).collect();
+        let (said, gold) = self.judged(params, examples)?;
+        label_measures(&self.labels, &gold, &said)
+    }
+
+    /// How sure the model may be.
+    fn closing(&self, params: &Params<f32>, examples: &[Example]) -> Result<Vec<(&'static str, Vec<u8>)>> {
+        let (said, gold) = self.judged(params, examples)?;
+        Ok(Calibration::of_labels(&said, &gold).iter().map(Calibration::file).collect())
+    }
+}
+
+impl BagLearner {
+    /// The probabilities of all labels for each bag, and the number of its own.
+    fn judged(&self, params: &Params<f32>, examples: &[Example]) -> Result<(Vec<Vec<f32>>, Vec<u32>)> {
         let bags: Vec<(&[f32], usize)> = examples.iter().map(|e| (e.numbers.as_slice(), e.rows)).collect();
         let found = decide(&self.net, params, self.width, &bags)?;
-        label_measures(&self.labels, &gold, &found.into_iter().map(|d| d.probabilities).collect::<Vec<_>>())
+        Ok((found.into_iter().map(|d| d.probabilities).collect(), examples.iter().map(|e| e.label).collect()))
     }
 }
 

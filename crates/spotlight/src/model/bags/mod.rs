@@ -39,7 +39,7 @@ use crate::config::{ConfigError, resolve};
 use crate::metrics::Confusion;
 use crate::model::ensemble::{first_and_peers, other_labels};
 use crate::model::head::{self, Decision};
-use crate::model::{fits, folder};
+use crate::model::{Calibration, fits, folder};
 use crate::params::Params;
 use crate::text::{Bag, Inventory};
 use crate::{Error, Result, weights};
@@ -60,6 +60,8 @@ pub struct BagModel {
     pub net: Net,
     /// Its numbers.
     pub params: Params<f32>,
+    /// How sure it may be, if that is known.
+    pub calibration: Option<Calibration>,
     /// The other members, if it is an ensemble.
     pub peers: Vec<BagModel>,
     /// How much an example of each label counts while learning.
@@ -89,7 +91,7 @@ impl BagModel {
     fn with_frame(config: Config, standard: Standard, labels: Inventory, mut params: Params<f32>) -> Result<Self> {
         let net = Net::new(&mut params, &config, standard.width(), labels.len())?;
         let weights = vec![1.0; labels.len()];
-        Ok(BagModel { config, standard, labels, net, params, peers: Vec::new(), weights })
+        Ok(BagModel { config, standard, labels, net, params, calibration: None, peers: Vec::new(), weights })
     }
 
     /// A new model that knows the labels of this one and of new bags, and keeps its standard.
@@ -108,6 +110,8 @@ impl BagModel {
     pub fn joined(members: Vec<BagModel>) -> Result<BagModel> {
         let (mut first, peers) = first_and_peers(members, |a: &BagModel, b: &BagModel| other_labels(&a.labels, &b.labels))?;
         first.peers = peers;
+        // What each is sure of says nothing of what they say together.
+        first.calibration = first.calibration.filter(|_| first.peers.is_empty());
         Ok(first)
     }
 
@@ -135,6 +139,7 @@ impl BagModel {
         let labels = Inventory::load(path.join(LABELS))?;
         let mut model = Self::with_frame(config, Standard::load(&path.join(STANDARD))?, labels, Params::blank())?;
         weights::load(&mut model.params, &path.join(folder::WEIGHTS))?;
+        model.calibration = Calibration::load(path)?;
         Ok(model)
     }
 
@@ -172,7 +177,8 @@ impl BagModel {
     /// Labels for bags, in the same order; what their own labels are does not matter. A bag without rows gets what the model says that has seen nothing.
     pub fn answer(&self, bags: &[Bag]) -> Result<Vec<Answer>> {
         let decisions = self.decisions(bags)?;
-        let in_words = |(decision, bag): (Decision, &Bag)| {
+        let in_words = |(mut decision, bag): (Decision, &Bag)| {
+            self.calibration.iter().for_each(|c| c.apply(&mut decision.probabilities));
             let best = head::best(&decision.probabilities);
             Answer {
                 bag: bag.id.clone(),

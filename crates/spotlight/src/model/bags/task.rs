@@ -7,6 +7,7 @@ use crate::Result;
 use crate::audit::{self, Course, Progress};
 use crate::metrics::{Confusion, Report, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Replies, noted};
+use crate::model::calibration::{self, Calibration};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
@@ -40,6 +41,12 @@ impl BagModel {
             Input::Content(content) => Ok(Table::new(content.as_bytes(), "-", &self.config.data.format).bags(self.config.data.columns())?),
             named => Self::read(named.file()?, &self.config),
         }
+    }
+
+    /// The probabilities of all labels for each bag, before calibration, and the number of its own.
+    fn judged(&self, rows: &[Bag]) -> Result<(Vec<Vec<f32>>, Vec<u32>)> {
+        let gold = rows.iter().map(|row| number_of(&self.labels, &row.label, row.line)).collect::<Result<Vec<u32>>>()?;
+        Ok((self.decisions(rows)?.into_iter().map(|d| d.probabilities).collect(), gold))
     }
 }
 
@@ -103,6 +110,15 @@ impl Model for BagModel {
 
     fn join(members: Vec<Self>) -> Result<Self> {
         BagModel::joined(members)
+    }
+
+    fn calibrate(&self, rows: &[Bag]) -> Result<Option<Calibration>> {
+        let (said, gold) = self.judged(rows)?;
+        Ok(Calibration::of_labels(&said, &gold))
+    }
+
+    fn set_calibration(&mut self, calibration: Calibration) {
+        self.calibration = Some(calibration);
     }
 
     fn names(&self) -> Vec<Named> {
@@ -188,7 +204,8 @@ impl Model for BagModel {
         // What the label is does not matter; it must be one.
         let label = self.labels.get(0).unwrap_or_default();
         bags.iter_mut().filter(|bag| self.labels.position(&bag.label).is_none()).for_each(|bag| bag.label = label.to_string());
-        let say = Saying { calibrate: &|_| {}, score: None, by_words: false };
+        let calibrate = |p: &mut [f32]| self.calibration.iter().for_each(|calibration| calibration.apply(p));
+        let say = Saying { calibrate: &calibrate, score: None, by_words: false };
         touch::pooled(self, &self.asked(&bags)?, touch, seen, &say)
     }
 
@@ -208,14 +225,14 @@ impl Model for BagModel {
         self.simple(train(), rows)
     }
 
-    /// Accuracy, macro F1, ROC-AUC for two labels, and the table per class.
+    /// Accuracy, macro F1, ROC-AUC for two labels, how far the probabilities can be trusted, and the table per class.
     fn scores(&self, rows: &[Bag], _: &AnswerOptions) -> Result<Scores> {
         let mut report = Report::new();
         report.count("bags", rows.len());
         report.count("rows", rows.iter().map(|b| b.rows.len()).sum());
-        let gold = rows.iter().map(|row| number_of(&self.labels, &row.label, row.line)).collect::<Result<Vec<u32>>>()?;
-        let said: Vec<Vec<f32>> = self.decisions(rows)?.into_iter().map(|d| d.probabilities).collect();
+        let (said, gold) = self.judged(rows)?;
         add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
+        calibration::report_labels(&mut report, self.calibration, &said, &gold);
         Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })
     }
 

@@ -8,7 +8,7 @@ use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
 use crate::metrics::{Confusion, Report, Tallies};
 use crate::model::ask::{AnswerOptions, Input, Questions, Replies, one_by_one};
-use crate::model::calibration::{self, Calibration, confident};
+use crate::model::calibration::{self, Calibration};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, listed, units, written};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
@@ -288,12 +288,7 @@ impl Model for Classifier {
         let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
         let said: Vec<Vec<f32>> = self.decisions(&texts)?.into_iter().map(|d| d.probabilities).collect();
         add_measures(&mut report, &label_measures(&self.labels, &gold, &said)?);
-        let calibrated = self.calibration.map(|calibration| {
-            let mut probabilities = said.clone();
-            probabilities.iter_mut().for_each(|p| calibration.apply(p));
-            confident(&probabilities, &gold)
-        });
-        calibration::report(&mut report, &confident(&said, &gold), calibrated.as_deref());
+        calibration::report_labels(&mut report, self.calibration, &said, &gold);
         Ok(Scores { report, classes: Some(confusion(&self.labels, &gold, &said)?) })
     }
 
