@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use spotlight::model;
-use spotlight::model::seq2seq::align::Links;
 
 use crate::Common;
 use crate::output::{note, print, say};
@@ -34,8 +33,8 @@ impl Eval {
         let model = model::open(&self.model)?;
         tasks::check_input(model.task(), &self.file)?;
         if let Some(links) = &self.alignments {
-            let (model, links) = (tasks::writer(model.as_ref(), "--alignments")?, Links::read(links)?);
-            let report = model.file_alignments(&self.file, &links, &mut |line| note(line))?;
+            let model = tasks::writer(model.as_ref(), "--alignments")?;
+            let report = model.file_alignments(&self.file, links, &mut |line| note(line))?;
             return if self.json { say(report.to_json()) } else { print(&report.to_string()) };
         }
         let scores = model.evaluate(&self.file, &self.answering.options(common, model.task())?, &mut |line| note(line))?;

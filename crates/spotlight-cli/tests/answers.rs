@@ -335,6 +335,11 @@ fn attention_is_compared_with_links() {
     place.write("bad.txt", "1 2\n");
     let refused = run(&place, &["eval", "model", "pairs.tsv", "--alignments", "bad.txt"]);
     assert!(!refused.status.success() && err(&refused).contains("line 1 of bad.txt"), "{}", err(&refused));
+    for (link, part) in [("1 900 1\n", "a link of pair 1 in line 1 of bad.txt"), ("61 1 1\n", "one of the 60 lines of pairs.tsv")] {
+        place.write("bad.txt", link);
+        let refused = run(&place, &["eval", "model", "pairs.tsv", "--alignments", "bad.txt"]);
+        assert!(!refused.status.success() && err(&refused).contains(part), "{}", err(&refused));
+    }
 }
 
 /// One model learns what two say, of their own examples and of sources that nobody has answered: these are kept with the answers that they gave.

@@ -374,7 +374,7 @@ fn links_of(config: &Config, pairs: &[Pair]) -> Result<Option<Arc<Links>>> {
             pairs.iter().zip(align::ibm::symmetric(&words)).for_each(|(pair, gold)| links.insert(pair.line, gold));
             Ok(Some(Arc::new(links)))
         }
-        file => Links::read(Path::new(file)).map(|links| Some(Arc::new(links))),
+        file => Links::read(Path::new(file), pairs, Path::new(&config.data.train)).map(|links| Some(Arc::new(links))),
     }
 }
 

@@ -78,15 +78,16 @@ fn places(written: &[&str], reference: &[&str]) -> Vec<Option<usize>> {
 }
 
 impl Transducer {
-    /// The same for a file of pairs; `note` hears what was left out. IBM model 1 learns from the training pairs, too, if they are still where they were.
-    pub fn file_alignments(&self, file: &Path, gold: &Links, note: &mut dyn FnMut(&str)) -> Result<AlignmentReport> {
+    /// The same for a file of pairs and one of links; `note` hears what was left out. IBM model 1 learns from the training pairs, too, if they are still where they were.
+    pub fn file_alignments(&self, file: &Path, links: &Path, note: &mut dyn FnMut(&str)) -> Result<AlignmentReport> {
         let read = <Self as Model>::read(file, &self.config)?;
         read.notes.iter().for_each(|line| note(&line.to_string()));
+        let gold = Links::read(links, &read.examples, file)?;
         let train = training_rows::<Self>(&self.config).unwrap_or_else(|why| {
             note(&format!("note: {why}, so IBM model 1 learns from the pairs of the file alone"));
             Vec::new()
         });
-        self.alignments(&read.examples, gold, &train)
+        self.alignments(&read.examples, &gold, &train)
     }
 
     /// How well the attention finds the links of these pairs: while it is forced to write their targets, by the step that writes a word and by the one after it, which knows the word;

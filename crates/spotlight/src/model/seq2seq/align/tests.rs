@@ -20,6 +20,35 @@ fn files_of_links_are_read_or_refused() {
     }
 }
 
+/// What leads beyond the words of a pair, or beyond the pairs, is a mistake of the file; of pairs that are set aside nothing is known but that they are there.
+#[test]
+fn links_that_lead_nowhere_are_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let (file, of) = (place.path().join("gold"), place.path().join("pairs"));
+    std::fs::write(&of, "a b c\tx y\nd e\tz\nset aside\tw\n").unwrap();
+    let pairs = [pair("a b c", "x y", 1), pair("d e", "z", 2)];
+    let read = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        Links::read(&file, &pairs, &of)
+    };
+    for right in ["1 3 2\n2 2 1 P\n3 900 1\n", "2-1\n\n\n\n\n"] {
+        assert_eq!(read(right).unwrap(), Links::parse(right, "gold").unwrap());
+    }
+    for (wrong, parts) in [
+        (
+            "1 1 1\n1 900 1\n",
+            ["pair 1 in line 2 of", "source word 900, target word 1", "within 3 source and 2 target words, counted from 1"],
+        ),
+        ("1 2 3\n", ["pair 1 in line 1 of", "source word 2, target word 3", "the other way round it is"]),
+        ("0-0\n0-1 1-0\n", ["pair 2 in line 2 of", "source word 0, target word 1", "counted from 0; the other way round"]),
+        ("1 1 1\n4 1 1\n", ["pair 4 in line 2 of", "source word 1, target word 1", "of one of the 3 lines of"]),
+    ] {
+        let refused = read(wrong).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| refused.contains(part)), "{refused}");
+    }
+    assert!(!read("1 900 1\n").unwrap_err().to_string().contains("other way"));
+}
+
 /// By hand: three found, two of them possible, one of those sure; two are sure.
 #[test]
 fn scores_are_those_of_the_formulas() {
