@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use spotlight::model::ensemble::gather;
 
-use crate::output::say;
+use crate::output::{note, say};
 
 /// Join models to one that answers with the mean of what they say.
 ///
@@ -28,7 +28,14 @@ impl Ensemble {
     /// Runs the command.
     pub fn run(&self) -> Result<()> {
         let models: Vec<&Path> = self.models.iter().map(PathBuf::as_path).collect();
-        gather(&models, &self.out, self.force)?;
+        if let Some(why) = gather(&models, &self.out, self.force)? {
+            note(&uncalibrated(&why));
+        }
         say(format_args!("ensemble    {}, {} models", self.out.display(), models.len()))
     }
+}
+
+/// What is said of an ensemble for which it could not be found out how sure it may be.
+pub fn uncalibrated(why: &str) -> String {
+    format!("note: the ensemble is not calibrated: {why}")
 }

@@ -13,6 +13,7 @@ use spotlight::model::describe::measure_name;
 use spotlight::model::teach::{Course, Order};
 use spotlight::train::{End, Evaluation, Tick, Watch};
 
+use crate::ensemble::uncalibrated;
 use crate::output::print;
 use crate::progress::{STOP, Stopped, catch_signals};
 use crate::train::checkpoint_every;
@@ -97,7 +98,7 @@ fn learn(seeds: &Seeds, out: &Path, tell: &(dyn Fn(&str) + Sync)) -> Result<()> 
             report.spread(&format!("dev {}", measure_name(name)), spread, Style::Share);
         }
     }
-    seeds.task.calibrate(out)?;
+    seeds.task.calibrate(out)?.iter().for_each(|why| tell(&uncalibrated(why)));
     Seeds::done(out)?;
     print(&report.to_string())
 }

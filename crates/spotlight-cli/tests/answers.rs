@@ -203,6 +203,11 @@ fn seeds_make_an_ensemble_that_answers_with_the_mean() {
     let refused = run(&place, &["ensemble", "six", "others", "-o", "wrong"]);
     assert!(!refused.status.success() && err(&refused).contains("different labels"), "{}", err(&refused));
     assert!(!place.path("wrong").exists());
+    // An ensemble is no member, its members may be.
+    let refused = run(&place, &["ensemble", "all", "six", "-o", "wrong"]);
+    let told = "all, itself an ensemble, but must be one model; name its members instead: all/member-1 all/member-2 all/member-3";
+    assert!(!refused.status.success() && err(&refused).contains(told), "{}", err(&refused));
+    assert!(!place.path("wrong").exists());
     // What is there goes only for something that goes together, and not if something of somebody else's is in the way.
     let ensemble = |models: &[&str], out: &str| run(&place, &[&["ensemble"], models, &["-o", out, "--force"]].concat());
     assert!(ensemble(&["six", "six"], "pair").status.success());
@@ -229,6 +234,37 @@ fn transducers_write_one_answer_together() {
     assert_eq!(both["hypotheses"][0]["heads"].as_array().unwrap().len(), 2);
     let drawn = run(&place, &["look", "model", "abc"]);
     assert!(drawn.status.success(), "{}", err(&drawn));
+
+    // How sure they are together is found out with what they were developed with, whether or not the training file is there; without it that is said.
+    place.pairs("dev.tsv", 40);
+    for (name, seed) in [("one", "1"), ("two", "2")] {
+        let fit = [
+            "train",
+            "--task",
+            "seq2seq",
+            "--train",
+            "pairs.tsv",
+            "--dev",
+            "dev.tsv",
+            "--out",
+            name,
+            "--seed",
+            seed,
+            "--set",
+            "train.epochs=1",
+        ];
+        assert!(run(&place, &[&fit[..], &CHARS].concat()).status.success());
+    }
+    let join = |out: &str| run(&place, &["ensemble", "one", "two", "-o", out]);
+    std::fs::remove_file(place.path("pairs.tsv")).unwrap();
+    let joined = join("sure");
+    assert!(joined.status.success() && err(&joined).is_empty() && place.path("sure/calibration.toml").exists(), "{}", err(&joined));
+    std::fs::remove_file(place.path("dev.tsv")).unwrap();
+    let joined = join("unsure");
+    assert!(joined.status.success() && !place.path("unsure/calibration.toml").exists(), "{}", err(&joined));
+    assert!(err(&joined).contains("not calibrated") && err(&joined).contains("dev.tsv"), "{}", err(&joined));
+    let refused = feed(&place, &["predict", "unsure", "--abstain", "0.5"], b"abc\n");
+    assert!(refused.status.code() == Some(2) && err(&refused).contains("when its members were joined"), "{}", err(&refused));
 }
 
 #[test]

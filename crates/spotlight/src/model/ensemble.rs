@@ -22,27 +22,33 @@ fn members<M: Model>(path: &Path) -> Result<Vec<M>> {
     folder::members(path).iter().map(|member| M::load(member)).collect()
 }
 
-/// Finds out how sure an ensemble may be, on the examples that its members were developed with, and keeps it in its folder; if they have learnt from these in the end, it may be as sure as they may in the mean. Nothing if they were developed with different ones, or if these are gone.
-pub(super) fn calibrate<M: Model>(path: &Path) -> Result<()> {
+/// Finds out how sure an ensemble may be, on the examples that its members were developed with, and keeps it in its folder; if any has learnt from these in the end, the ensemble may be as sure as they were found to be in the
+/// mean. If they were developed with different ones, or if these are gone, that is why it cannot be found out.
+pub(super) fn calibrate<M: Model>(path: &Path) -> Result<Option<String>> {
     let members = members::<M>(path)?;
-    let [first, others @ ..] = &members[..] else { return Ok(()) };
-    let gone = Path::new(first.config().files().0).metadata().is_err();
-    if gone || others.iter().any(|other| other.config().files() != first.config().files()) {
-        return Ok(());
+    let [first, others @ ..] = &members[..] else { return Ok(None) };
+    let files = first.config().files();
+    if others.iter().any(|other| other.config().files() != files) {
+        return Ok(Some("its members were not developed with the same examples".into()));
     }
-    let found = match first.config().learns_all() {
-        // These examples have been learnt from by now: what each member found out before is all there is.
-        true => Calibration::mean(&folder::members(path).iter().map(|member| Calibration::load(member)).collect::<Result<Vec<_>>>()?),
-        false => {
-            let (_, dev) = parts::<M>(first.config(), &mut |_| {})?;
-            M::join(members)?.calibrate(&dev)?
+    let found = if members.iter().any(|member| member.config().learns_all()) {
+        Calibration::mean(&folder::members(path).iter().map(|member| Calibration::load(member)).collect::<Result<Vec<_>>>()?)
+    } else {
+        let file = if files.1.is_empty() { files.0 } else { files.1 };
+        if Path::new(file).metadata().is_err() {
+            return Ok(Some(format!("its members were developed with examples of {file:?}, which is not there")));
         }
+        let dev = match files.1 {
+            "" => parts::<M>(first.config(), &mut |_| {})?.1,
+            dev => M::read(Path::new(dev), first.config())?.examples,
+        };
+        M::join(members)?.calibrate(&dev)?
     };
     if let Some(calibration) = found {
         let (name, data) = calibration.file();
         write_whole(&path.join(name), &data)?;
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The task of an ensemble's members, if it is one. Members for different tasks are an error.
@@ -58,8 +64,20 @@ pub(super) fn task(path: &Path) -> Result<Option<Task>> {
     Ok(found)
 }
 
-/// Copies models that have learnt into a new folder as the members of an ensemble. What cannot be joined is an error, and nothing is left of it.
-pub fn gather(models: &[&Path], out: &Path, force: bool) -> Result<()> {
+/// Copies models that have learnt into a new folder as the members of an ensemble. What cannot be joined is an error, and nothing is left of it. Returned is why it could not be found out how sure the ensemble may be, if it
+/// could not.
+pub fn gather(models: &[&Path], out: &Path, force: bool) -> Result<Option<String>> {
+    for model in models {
+        let own = folder::members(model);
+        if !own.is_empty() {
+            let named: Vec<String> = own.iter().map(|member| member.display().to_string()).collect();
+            return Err(Error::Value {
+                what: "a member of an ensemble".into(),
+                got: format!("{}, itself an ensemble", model.display()),
+                expected: format!("one model; name its members instead: {}", named.join(" ")),
+            });
+        }
+    }
     let claim = folder::claim(out, force)?;
     let made = claim.staging();
     for (model, number) in models.iter().zip(1..) {
@@ -67,8 +85,9 @@ pub fn gather(models: &[&Path], out: &Path, force: bool) -> Result<()> {
         folder::copy(model, &made.join(folder::member_name(number)))?;
     }
     // Opened once, to see whether they go together.
-    super::open(&made)?.task().calibrate(&made)?;
-    claim.replace()
+    let uncalibrated = super::open(&made)?.task().calibrate(&made)?;
+    claim.replace()?;
+    Ok(uncalibrated)
 }
 
 /// The first of several models, and the others; an error if `differ` says what one of them has that the first has not.

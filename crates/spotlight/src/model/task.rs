@@ -48,8 +48,8 @@ macro_rules! tasks {
                 match self { $(Task::$task => Ok(Box::new(ensemble::load::<$model>(folder)?))),+ }
             }
 
-            /// Finds out how sure an ensemble of this task may be, on the examples that its members were developed with, and keeps it in its folder.
-            pub fn calibrate(self, ensemble: &Path) -> Result<()> {
+            /// Finds out how sure an ensemble of this task may be, on the examples that its members were developed with, and keeps it in its folder; or tells why it cannot.
+            pub fn calibrate(self, ensemble: &Path) -> Result<Option<String>> {
                 match self { $(Task::$task => ensemble::calibrate::<$model>(ensemble)),+ }
             }
 
