@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
-use spotlight::folder::{self, Record, Seeds, State};
+use spotlight::folder::{self, Log, Record, Seeds, State};
 use spotlight::metrics::{Report, Spread, Style};
 use spotlight::model::describe::measure_name;
 use spotlight::model::teach::{Course, Order};
@@ -18,10 +18,11 @@ use crate::output::print;
 use crate::progress::{STOP, Stopped, catch_signals};
 use crate::train::checkpoint_every;
 
-/// One line for each evaluation.
+/// One line for each evaluation, said and kept in the member's log.
 struct Lines<'a> {
     seed: u64,
     metric: &'a str,
+    log: Log,
     tell: &'a (dyn Fn(&str) + Sync),
 }
 
@@ -32,7 +33,9 @@ impl Watch for Lines<'_> {
         let value = evaluation.measures.iter().find(|m| m.name == self.metric).map_or(f64::NAN, |m| m.value);
         let best = if evaluation.best { "  best" } else { "" };
         let (seed, epoch, loss, name) = (self.seed, evaluation.epoch, evaluation.loss, measure_name(self.metric));
-        (self.tell)(&format!("seed {seed:<4} epoch {epoch:<4} loss {loss:.4}  {name} {value:.4}{best}"));
+        let line = format!("epoch {epoch:<4} loss {loss:.4}  {name} {value:.4}{best}");
+        self.log.line(&line);
+        (self.tell)(&format!("seed {seed:<4} {line}"));
     }
 }
 
@@ -113,12 +116,20 @@ fn one(seeds: &Seeds, number: usize, member: &Path, tell: &(dyn Fn(&str) + Sync)
         State::Empty | State::Folds => (false, seeds.recipe.clone(), other.chain([format!("seed={seed}")]).collect()),
     };
     let order = Order { recipe: recipe.as_deref(), changes: &changes, folder: member, force: false, resume };
+    let mut said = Vec::new();
     let mut training = seeds.task.begin(&order, &mut |line| {
         if number == 0 {
             tell(line)
         }
+        said.push(line.to_string());
     })?;
     let metric = training.settings().metric.clone();
+    let mut lines = Lines { seed, metric: &metric, log: training.log()?, tell };
+    lines.log.line(&format!("{} by spotlight {}", if resume { "resumed" } else { "begun" }, env!("CARGO_PKG_VERSION")));
+    said.iter().for_each(|line| lines.log.line(line));
     let course = Course { checkpoint_every: checkpoint_every(), stop: &STOP };
-    Ok(training.run(&course, &mut Lines { seed, metric: &metric, tell })?.outcome.end)
+    let trained = training.run(&course, &mut lines);
+    let end = trained.inspect_err(|error| lines.log.line(&format!("failed: {error}")))?.outcome.end;
+    lines.log.line(if end == End::Stopped { "stopped" } else { "finished" });
+    Ok(end)
 }

@@ -119,6 +119,10 @@ fn killed_seeds_resume_to_the_same_bytes() {
     for member in ["member-1", "member-2", "member-3"] {
         assert!(model(&place, &format!("killed/{member}")) == model(&place, &format!("undisturbed/{member}")), "{member}");
     }
+    // What was said of each is in its own log.
+    let log = std::fs::read_to_string(place.path("undisturbed/member-2/log.txt")).unwrap();
+    let parts = ["begun by spotlight", "training and", "epoch 20", "finished"];
+    assert!(parts.iter().all(|part| log.contains(part)), "{log}");
 }
 
 /// What is there is replaced only by something that can be learnt.
