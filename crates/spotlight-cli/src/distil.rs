@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use spotlight::model::seq2seq::hard::Hard;
 use spotlight::model::seq2seq::recombine::recombined;
 use spotlight::model::{self, Task, folder};
 use spotlight::text::Pair;
@@ -73,6 +74,11 @@ impl Distil {
         if self.recombine > 0 && !config.data.features {
             return Err(WrongUsage("--recombine goes with models that read features, a third column; this one reads none".into()).into());
         }
+        let told = |key: &str| self.changes.iter().any(|change| change.split('=').next().is_some_and(|own| own.trim() == key));
+        if config.model.hard != Hard::Off && !told("model.hard") {
+            let problem = "this teacher has hard attention, and its pupil cannot: it would learn a sum over all ways to walk, a teacher speaks of one unit after the other; add --set model.hard=off";
+            return Err(WrongUsage(problem.into()).into());
+        }
         let mut sources = match &self.from {
             Some(file) => {
                 let rows = Table::open(file, &config.data.format.for_input())?.sources(config.data.features)?;
@@ -85,6 +91,16 @@ impl Distil {
                 note(line);
             }
         };
+        // What cannot be as the teacher has it.
+        for (key, set, now, why) in [
+            ("model.copy", config.model.copy, "false", "a teacher speaks of the units of its vocabulary alone"),
+            ("data.made_up", config.data.made_up > 0, "0", "instead of pairs that are made up it learns from what its teacher answers"),
+            ("alignment.links", !config.alignment.links.is_empty(), "\"\"", "the links are those of the lines of another file"),
+        ] {
+            if set && !told(key) {
+                tell(&format!("note: the pupil has {key} = {now}, other than its teacher: {why}"));
+            }
+        }
         let (mut train, dev) = teacher.own_pairs(&mut |line| tell(line))?;
         sources.extend(recombined(&train, self.recombine, common.seed.unwrap_or(config.seed)));
         train.extend(teacher.answered(&sources, self.beam.into())?);

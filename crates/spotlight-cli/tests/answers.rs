@@ -411,6 +411,27 @@ fn one_model_learns_what_an_ensemble_says() {
     assert!(["none", "none.train.tsv", "none.dev.tsv"].iter().all(|file| !place.path(file).exists()), "nothing is left of it");
 }
 
+/// What a pupil cannot have of its teacher is said before it learns.
+#[test]
+fn what_a_pupil_has_otherwise_is_told() {
+    let place = Place::new();
+    let data = place.pairs("pairs.tsv", 60);
+    let small = ["--set", "model.embedding=8", "--set", "model.hidden=8", "--set", "train.epochs=1"];
+    train(&place, &data, &[&CHARS[..], &small, &["--set", "model.copy=true", "--set", "data.made_up=50"]].concat());
+    let output = run(&place, &["distil", "model", "-o", "pupil"]);
+    assert!(output.status.success(), "{}", err(&output));
+    for part in ["model.copy = false, other than its teacher: a teacher speaks", "data.made_up = 0, other than its teacher"] {
+        assert!(err(&output).contains(part), "{part}: {}", err(&output));
+    }
+    assert!(!err(&output).contains("alignment.links"), "{}", err(&output));
+
+    train(&place, &data, &[&CHARS[..], &small, &["--set", "model.hard=zeroth", "--set", "data.made_up=0", "--force"]].concat());
+    let refused = run(&place, &["distil", "model", "-o", "other"]);
+    assert!(refused.status.code() == Some(2) && err(&refused).contains("--set model.hard=off"), "{}", err(&refused));
+    let output = run(&place, &["distil", "model", "-o", "other", "--set", "model.hard=off"]);
+    assert!(output.status.success() && !err(&output).contains("other than its teacher"), "{}", err(&output));
+}
+
 /// A pupil of a model that inflects learns more forms of the same words than the examples have.
 #[test]
 fn a_teacher_is_asked_for_other_forms_of_the_same_words() {
