@@ -226,7 +226,10 @@ impl Shown {
                 Shown {
                     name: arrow(&it.input, &it.text, LONGEST_NAME),
                     title: arrow(&it.input, &it.text, 2 * LONGEST),
-                    subtitle: it.score.map_or(String::new(), |score| format!("score {score}: {}", it.score_is())),
+                    subtitle: {
+                        let score = it.score.map(|score| format!("score {score}: {}", it.score_is()));
+                        score.into_iter().chain(it.legend().map(String::from)).collect::<Vec<_>>().join("; ")
+                    },
                     axes: ["writes", "reads"],
                     mean: if it.heads.len() > 1 { it.mean().unwrap_or_default() } else { Weights::new() },
                     source_even: it.evens(),

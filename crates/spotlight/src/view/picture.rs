@@ -39,6 +39,9 @@ pub struct Matrix {
     /// What counts of letters say of this answer, if that is part of the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joint: Option<f64>,
+    /// Whether some of the labels say that their unit was copied, by a `=` behind it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub copied: bool,
     /// The end of the answer, if the model wrote one: drawn as the last row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
@@ -69,6 +72,11 @@ impl Matrix {
             (_, Some(_)) => "log-probability among the answers found, letters counted in; 0 is certain".into(),
             _ => "log-probability, weighed by length; 0 is certain".into(),
         }
+    }
+
+    /// What marks in its labels mean, if there are any.
+    pub(crate) fn legend(&self) -> Option<&'static str> {
+        self.copied.then_some("= behind a unit: copied from the source")
     }
 
     /// The weight that an even spread would give to each column.

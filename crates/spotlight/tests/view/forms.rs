@@ -188,6 +188,18 @@ fn the_end_of_the_answer_is_a_row_and_columns_have_headings() {
     }
 }
 
+/// A mark that nobody explains is none.
+#[test]
+fn what_marks_a_copied_unit_is_said_in_every_form() {
+    let says = "= behind a unit: copied from the source";
+    for copied in [true, false] {
+        let page = page(Matrix { copied, ..samples::diagonal(3, 4) });
+        for drawn in [ascii::draw(&page, 80), terminal::draw(&page, 80, Color::None), svg::draw(&page), html::draw(&page).unwrap()] {
+            assert_eq!(drawn.contains(says), copied, "{drawn}");
+        }
+    }
+}
+
 #[test]
 fn paper_and_palette_are_chosen() {
     let tweet = || page(samples::tweet(1));

@@ -134,6 +134,7 @@ impl Answer {
                 let pieces = rows.as_ref().map_or(row..row + 1, |rows| rows.get(row).cloned().unwrap_or_default());
                 if copied.get(pieces).is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(|copied| *copied)) {
                     label.push_str(COPIED);
+                    matrix.copied = true;
                 }
             }
             matrix

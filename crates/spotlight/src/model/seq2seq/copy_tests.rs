@@ -159,6 +159,7 @@ fn what_nobody_has_seen_is_copied() {
         assert!(json["hypotheses"][0]["copied"][new].as_f64().unwrap() > 0.99);
         let Picture::Matrix(matrix) = &answers[0].pictures(&Default::default())[0] else { panic!("no matrix") };
         assert_eq!((matrix.output[new].as_str(), matrix.output[mark].as_str()), ("Ж =", "!"));
+        assert!(matrix.copied, "and what the mark means is said");
         // A target that is given may have such a unit; one that stands nowhere is as improbable as an unknown one.
         let scored = model.score(&[("abЖc", None), ("abЖc", None)], &["abЖc!", "abЯc!"]).unwrap();
         let [right, wrong] = [&scored[0], &scored[1]].map(|a| a.hypotheses[0].hypothesis.log_prob);

@@ -60,6 +60,9 @@ fn heading(matrix: &Matrix) -> Fragment {
         heading.text(0.0, TITLE + 19.0, 12.0, Style::Soft, &format!("score {score:.4}: {says}"));
         heading.grow(text_width(says.len() + 15, 12.0), TITLE + 23.0);
     }
+    if let Some(legend) = matrix.legend() {
+        heading.below(caption(legend), 2.0);
+    }
     heading
 }
 

@@ -17,6 +17,8 @@ pub(super) fn draw(matrix: &Matrix, scale: Scale, paint: &dyn Paint, width: usiz
         let says = format!("score {score:.4}: {}", matrix.score_is());
         lines.extend(wrap(&says, width).iter().map(|line| Line::new(&paint.dim(line), 0)));
     }
+    let legend = matrix.legend().into_iter().flat_map(|legend| wrap(legend, width));
+    lines.extend(legend.map(|line| Line::new(&paint.dim(&line), 0)));
     lines.push(Line::default());
     let heads = matrix.named_heads();
     if heads.is_empty() || matrix.source.is_empty() || matrix.output.is_empty() {
