@@ -14,6 +14,7 @@ use crate::tape::{Tape, Var};
 use crate::text::Inventory;
 use crate::text::batch::{Lengths, by_length, in_original_order};
 use crate::train::Measure;
+use crate::view::Weighted;
 use crate::{Error, Result};
 
 /// Positions in a batch while answering.
@@ -132,25 +133,45 @@ pub struct Decision {
     pub probabilities: Vec<f32>,
     /// Heads by positions; no heads if the last state was taken.
     pub attention: Vec<Vec<f32>>,
+    /// Of an ensemble the numbers of the members, from 1, that the heads are of: one of each.
+    pub members: Vec<usize>,
     /// Positions by labels: what each position adds to the logits, where the model can tell.
     pub contributions: Vec<Vec<f32>>,
 }
 
-/// What several models say together: probabilities are averaged, heads stand side by side. What each position adds to the logits is known of each of them alone.
+/// What several models say together: probabilities are averaged, and each member is a head, the mean of its heads, so that each counts the same. What each position adds to the logits is known of each of them alone.
 pub(super) fn mean(own: Vec<Decision>, others: impl Iterator<Item = Result<Vec<Decision>>>) -> Result<Vec<Decision>> {
-    others
-        .zip(1..)
-        .try_fold(own, |all, (other, count)| Ok(all.into_iter().zip(other?).map(|(all, other)| all.and(other, f64::from(count))).collect()))
+    let mut others = others.zip(1..).peekable();
+    let first = match others.peek() {
+        Some(_) => own.into_iter().map(|decision| decision.of_member(1)).collect(),
+        None => own,
+    };
+    let join = |all: Vec<Decision>, (other, count): (Result<Vec<Decision>>, usize)| {
+        Ok(all.into_iter().zip(other?).map(|(all, other)| all.and(other.of_member(count + 1), count as f64)).collect())
+    };
+    others.try_fold(first, join)
 }
 
 impl Decision {
+    /// As that of a member: its heads are one.
+    fn of_member(self, number: usize) -> Decision {
+        if self.attention.is_empty() {
+            return self;
+        }
+        let mean = Weighted::new(Vec::new(), self.attention).mean();
+        Decision { attention: vec![mean], members: vec![number], ..self }
+    }
+
     /// The mean of this decision, which stands for `count`, and another.
     fn and(mut self, other: Decision, count: f64) -> Decision {
         for (own, other) in self.probabilities.iter_mut().zip(other.probabilities) {
             *own = ((f64::from(*own) * count + f64::from(other)) / (count + 1.0)) as f32;
         }
         let positions = self.attention.first().map_or(0, Vec::len);
-        self.attention.extend(other.attention.into_iter().filter(|head| head.len() == positions));
+        if other.attention.iter().all(|head| head.len() == positions) {
+            self.attention.extend(other.attention);
+            self.members.extend(other.members);
+        }
         self.contributions.clear();
         self
     }
@@ -175,7 +196,7 @@ pub fn decide(
             Ok(probabilities
                 .into_iter()
                 .zip(attention)
-                .map(|(probabilities, attention)| Decision { probabilities, attention, contributions: Vec::new() })
+                .map(|(probabilities, attention)| Decision { probabilities, attention, members: Vec::new(), contributions: Vec::new() })
                 .collect())
         })
         .collect::<Result<Vec<Vec<Decision>>>>()?;
@@ -246,4 +267,22 @@ pub fn confusion(labels: &Inventory, gold: &[u32], probabilities: &[Vec<f32>]) -
 /// A measure's complaint as an error of the library.
 pub(super) fn nothing_to_measure(error: MetricError) -> Error {
     Error::Value { what: "the examples to measure".into(), got: error.to_string(), expected: "at least one".into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many heads a member has, it counts as one; who does not look, or at other units, takes nobody's number.
+    #[test]
+    fn members_count_alike() {
+        let said = |attention: Vec<Vec<f32>>| {
+            vec![Decision { probabilities: vec![0.2, 0.8], attention, members: Vec::new(), contributions: Vec::new() }]
+        };
+        let others = [vec![vec![0.0, 1.0], vec![0.5, 0.5]], vec![], vec![vec![1.0]], vec![vec![0.4, 0.6]]];
+        let all = mean(said(vec![vec![1.0, 0.0]]), others.into_iter().map(|other| Ok(said(other)))).unwrap().remove(0);
+        assert_eq!((all.attention, all.members), (vec![vec![1.0, 0.0], vec![0.25, 0.75], vec![0.4, 0.6]], vec![1, 2, 5]));
+        let alone = mean(said(vec![vec![1.0], vec![1.0]]), std::iter::empty()).unwrap().remove(0);
+        assert_eq!((alone.attention.len(), alone.members), (2, vec![]));
+    }
 }

@@ -75,6 +75,7 @@ fn answers_as_json_to_the_byte() {
         source: "a\"b".into(),
         source_tokens: vec!["a".into(), "\"b".into()],
         source_words: vec![0, 0],
+        members: vec![],
         hypotheses: vec![text(heads)],
     };
     let one = r#"{"source":"a\"b","source_tokens":["a","\"b"],"hypotheses":[{"text":"é","tokens":["é"],"probabilities":[0.10000000149011612],"log_prob":-0.5,"score":-0.25,"attention":[[0.75,0.25]]}]}"#;
@@ -91,6 +92,7 @@ fn answers_as_json_to_the_byte() {
         truth: Some("no".into()),
         probabilities: vec![("no".into(), 0.25), ("yes".into(), 0.75)],
         attention: vec![vec![0.1, 0.9]],
+        members: vec![],
         contributions: Vec::new(),
     };
     assert_eq!(
@@ -114,6 +116,7 @@ fn answers_as_json_to_the_byte() {
         answer_tokens: vec!["a".into(), "b".into()],
         answer_words: vec![0, 1],
         answer_attention: vec![vec![0.5, 0.5]],
+        members: vec![],
         crossed: true,
         evidence: None,
     };

@@ -4,7 +4,7 @@ use super::{Copied, Session, Stepped, Writer};
 use crate::Result;
 use crate::tape::Pool;
 
-/// Writers of the same units as one: at every step the probability of a unit is the mean of what they say, and where each of them looks is kept as heads of its own.
+/// Writers of the same units as one: at every step the probability of a unit is the mean of what they say, and where each of them looks is a head of its own, the mean of its heads: so each counts the same.
 pub struct Together<'w>(pub Vec<Box<dyn Writer + 'w>>);
 
 impl Writer for Together<'_> {
@@ -27,7 +27,7 @@ impl Session for Sessions<'_> {
     }
 }
 
-/// `ln (Σ p / n)` of every unit, and the heads of all side by side. A unit that a member does not know, because it cannot copy, has the probability 0 there.
+/// `ln (Σ p / n)` of every unit, and where the members look side by side, those that look. A unit that a member does not know, because it cannot copy, has the probability 0 there.
 fn joined(said: &[Stepped]) -> Stepped {
     let Some(first) = said.first() else {
         return Stepped { units: 0, log_probs: Vec::new(), weights: Vec::new(), heads: 0, copied: None };
@@ -47,10 +47,11 @@ fn joined(said: &[Stepped]) -> Stepped {
         (f64::from(most) + (sum / said.len() as f64).ln()) as f32
     };
     let log_probs = (0..rows * units).map(mean).collect();
-    let positions = first.weights.len().checked_div(first.heads).unwrap_or(0);
-    let weights = (0..positions).flat_map(|at| said.iter().flat_map(move |s| s.weights[at * s.heads..(at + 1) * s.heads].iter().copied()));
-    let (weights, heads) = (weights.collect(), said.iter().map(|s| s.heads).sum());
-    Stepped { units, log_probs, weights, heads, copied: joined_copies(said, rows, units) }
+    let looking: Vec<&Stepped> = said.iter().filter(|s| s.heads > 0).collect();
+    let positions = looking.first().map_or(0, |s| s.weights.len() / s.heads);
+    let mean_of_heads = |s: &Stepped, at: usize| s.weights[at * s.heads..(at + 1) * s.heads].iter().sum::<f32>() / s.heads as f32;
+    let weights = (0..positions).flat_map(|at| looking.iter().map(move |s| mean_of_heads(s, at))).collect();
+    Stepped { units, log_probs, weights, heads: looking.len(), copied: joined_copies(said, rows, units) }
 }
 
 /// The mean of what the members copy; one that cannot copy writes everything.
@@ -74,13 +75,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probabilities_are_averaged_and_heads_stand_side_by_side() {
+    fn probabilities_are_averaged_and_members_look_side_by_side() {
         let one = Stepped { units: 2, log_probs: vec![0.2f32.ln(), 0.8f32.ln()], weights: vec![0.1, 0.9], heads: 1, copied: None };
         let two =
             Stepped { units: 2, log_probs: vec![0.6f32.ln(), 0.4f32.ln()], weights: vec![0.3, 0.5, 0.7, 0.5], heads: 2, copied: None };
+        // One that does not look takes nobody's place.
+        let blind = Stepped { weights: vec![], heads: 0, ..one.clone() };
+        let blind_first = joined(&[blind, two.clone()]);
+        assert_eq!((blind_first.heads, blind_first.weights), (1, vec![0.4, 0.6]));
         let both = joined(&[one.clone(), two]);
         assert!((both.log_probs[0].exp() - 0.4).abs() < 1e-6 && (both.log_probs[1].exp() - 0.6).abs() < 1e-6);
-        assert_eq!((both.heads, both.weights), (3, vec![0.1, 0.3, 0.5, 0.9, 0.7, 0.5]));
+        assert_eq!((both.heads, both.weights), (2, vec![0.1, 0.4, 0.9, 0.6]));
         let never = Stepped { log_probs: vec![f32::NEG_INFINITY; 2], ..one };
         assert_eq!(joined(&[never.clone(), never]).log_probs, [f32::NEG_INFINITY; 2]);
     }

@@ -52,6 +52,7 @@ impl Weighted {
             tokens: join(&self.tokens, &groups),
             heads: self.heads.iter().map(|head| sums(head, &groups)).collect(),
             pieces: pieces(&groups, &self.pieces),
+            members: self.members.clone(),
         }
     }
 }

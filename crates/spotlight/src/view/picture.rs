@@ -25,6 +25,9 @@ pub struct Matrix {
     pub output: Vec<String>,
     /// The weights of each head, output by source.
     pub heads: Vec<Weights>,
+    /// Of an ensemble the number of the member, from 1, that each head is of; empty for one model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<usize>,
     /// The probability the model gave to each output unit.
     pub probabilities: Option<Vec<f32>>,
     /// How many units each column was merged from; empty if every column is one unit.
@@ -105,7 +108,8 @@ impl Matrix {
     pub fn head(&self, index: usize) -> Option<Matrix> {
         let head = self.heads.get(index)?.clone();
         let end = self.end.as_ref().map(|end| End { heads: end.heads.get(index).into_iter().cloned().collect(), ..*end });
-        Some(Matrix { heads: vec![head], end, ..self.clone() })
+        let members = self.members.get(index).into_iter().copied().collect();
+        Some(Matrix { heads: vec![head], members, end, ..self.clone() })
     }
 
     /// The weights averaged over the heads, or `None` without heads.
@@ -125,7 +129,7 @@ impl Matrix {
             [only] => vec![(String::new(), only.clone())],
             heads => {
                 let mean = self.mean().into_iter().map(|mean| ("mean".to_string(), mean));
-                let each = heads.iter().enumerate().map(|(i, head)| (head_name(i), head.clone()));
+                let each = heads.iter().enumerate().map(|(i, head)| (head_name(i, &self.members), head.clone()));
                 mean.chain(each).collect()
             }
         }
@@ -139,6 +143,9 @@ pub struct Weighted {
     pub tokens: Vec<String>,
     /// One row of weights per head, one weight per token.
     pub heads: Weights,
+    /// Of an ensemble the number of the member, from 1, that each head is of; empty for one model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<usize>,
     /// How many units each token was merged from; empty if every token is one unit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<usize>,
@@ -147,7 +154,7 @@ pub struct Weighted {
 impl Weighted {
     /// Tokens that are one unit each, with their weights.
     pub fn new(tokens: Vec<String>, heads: Weights) -> Weighted {
-        Weighted { tokens, heads, pieces: Vec::new() }
+        Weighted { tokens, heads, ..Weighted::default() }
     }
 
     /// The weight that an even spread would give to each token.
@@ -175,7 +182,7 @@ impl Weighted {
             [] => Vec::new(),
             [only] => vec![(String::new(), only.clone())],
             heads => {
-                let each = heads.iter().enumerate().map(|(i, head)| (head_name(i), head.clone()));
+                let each = heads.iter().enumerate().map(|(i, head)| (head_name(i, &self.members), head.clone()));
                 std::iter::once(("mean".to_string(), self.mean())).chain(each).collect()
             }
         }
@@ -439,8 +446,11 @@ impl From<Stack> for Picture {
     }
 }
 
-fn head_name(index: usize) -> String {
-    format!("head {}", index + 1)
+fn head_name(index: usize, members: &[usize]) -> String {
+    match members.get(index) {
+        Some(member) => format!("member {member}"),
+        None => format!("head {}", index + 1),
+    }
 }
 
 /// The mean of `first` and `others`, position by position. Summed in f64 so that the mean of equal weights is that weight.

@@ -91,7 +91,7 @@ pub fn tweet(heads: usize) -> Shaded {
         text: Weighted {
             heads: looks[..heads].iter().map(|&centre| peak(tokens.len(), centre, 0.7)).collect(),
             tokens,
-            pieces: Vec::new(),
+            ..Weighted::default()
         },
     }
 }
@@ -104,8 +104,8 @@ pub fn answer() -> Match {
     Match {
         score: 0.8731,
         cross: Some(looks.iter().map(|&centre| peak(answer.len(), centre, 1.2)).collect()),
-        question: Weighted { heads: vec![peak(question.len(), 4.0, 0.5)], tokens: question, pieces: Vec::new() },
-        answer: Weighted { heads: vec![peak(answer.len(), 0.4, 0.6)], tokens: answer, pieces: Vec::new() },
+        question: Weighted { heads: vec![peak(question.len(), 4.0, 0.5)], tokens: question, ..Weighted::default() },
+        answer: Weighted { heads: vec![peak(answer.len(), 0.4, 0.6)], tokens: answer, ..Weighted::default() },
     }
 }
 

@@ -26,6 +26,9 @@ pub struct Answer {
     /// Heads by units; no heads if the last state was taken.
     #[serde(serialize_with = "one_or_all")]
     pub attention: Vec<Vec<f32>>,
+    /// Of an ensemble the numbers of the members, from 1, that the heads are of.
+    #[serde(skip)]
+    pub members: Vec<usize>,
     /// Units by labels: what each adds to the logit of each label, in alphabetical order of the labels. Together with a constant of each label they are the logits. Empty if the
     /// model cannot tell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -35,7 +38,7 @@ pub struct Answer {
 impl Answer {
     /// As a picture.
     pub fn picture(&self) -> Shaded {
-        let text = Weighted::new(self.tokens.clone(), self.attention.clone());
+        let text = Weighted { members: self.members.clone(), ..Weighted::new(self.tokens.clone(), self.attention.clone()) };
         Shaded { label: self.label.clone(), truth: self.truth.clone(), probabilities: self.probabilities.clone(), text }
     }
 
@@ -70,6 +73,7 @@ impl answer::Answer for Answer {
     fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
         let mut picture = self.picture();
         picture.text.heads = drawing.heads(&picture.text.heads);
+        picture.text.members = drawing.heads(&picture.text.members);
         if drawing.words {
             picture.text = picture.text.merge_subwords(&groups(&self.words));
         }

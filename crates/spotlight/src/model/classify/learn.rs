@@ -179,6 +179,7 @@ fn judge(net: &EvidenceNet, params: &Params<f32>, texts: &[&Text]) -> Result<Vec
                 Decision {
                     probabilities: probabilities.to_vec(),
                     attention: vec![weights[words.clone()].to_vec()],
+                    members: Vec::new(),
                     contributions: contributions[words.start * labels..words.end * labels]
                         .chunks_exact(labels)
                         .map(<[f32]>::to_vec)

@@ -247,6 +247,7 @@ impl Classifier {
                 truth: None,
                 probabilities: self.labels.iter().map(str::to_string).zip(decision.probabilities).collect(),
                 attention: decision.attention,
+                members: decision.members,
                 contributions: decision.contributions,
             }
         };

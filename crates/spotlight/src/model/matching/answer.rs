@@ -30,6 +30,8 @@ pub struct Answer {
     pub answer_words: Vec<usize>,
     /// Heads by units of the answer; no heads if the last state was taken.
     pub answer_attention: Vec<Vec<f32>>,
+    /// Of an ensemble the numbers of the members, from 1, that the heads are of.
+    pub members: Vec<usize>,
     /// Whether the question asked the answer, so that a picture crosses the two.
     pub crossed: bool,
     /// What the score is the sum of, in the form of evidence.
@@ -54,7 +56,10 @@ pub struct Evidence {
 impl Answer {
     /// As a picture of the two texts, and in the form of evidence of what agrees in them.
     pub fn picture(&self) -> Match {
-        let side = |tokens: &[String], heads: &[Vec<f32>]| Weighted::new(tokens.to_vec(), heads.to_vec());
+        let side = |tokens: &[String], heads: &[Vec<f32>]| Weighted {
+            members: self.members.clone(),
+            ..Weighted::new(tokens.to_vec(), heads.to_vec())
+        };
         Match {
             score: self.score,
             question: side(&self.question_tokens, &self.question_attention),
@@ -87,6 +92,7 @@ impl answer::Answer for Answer {
         let mut picture = self.picture();
         for (side, words) in [(&mut picture.question, &self.question_words), (&mut picture.answer, &self.answer_words)] {
             side.heads = drawing.heads(&side.heads);
+            side.members = drawing.heads(&side.members);
             if drawing.words {
                 *side = side.merge_subwords(&groups(words));
             }

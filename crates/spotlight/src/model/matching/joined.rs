@@ -5,6 +5,7 @@ use crate::Result;
 use crate::model::ensemble::first_and_peers;
 use crate::text::Question;
 use crate::train::Measure;
+use crate::view::Weighted;
 
 impl Matcher {
     /// Several models as one. An error if they are not of the same form.
@@ -28,12 +29,17 @@ impl Matcher {
     }
 }
 
-/// The mean of what the members say of the same pairs. Towers keep the attention of each member that cuts texts into the same units; evidence adds up, so that its parts are averaged, too.
+/// The mean of what the members say of the same pairs. Towers keep the attention of each member that cuts texts into the same units, the mean of its heads, so that each counts the same; evidence adds up, so that its parts are averaged, too.
 pub(super) fn mean(own: Vec<Answer>, peers: Vec<Vec<Answer>>) -> Vec<Answer> {
     let share = 1.0 / (peers.len() + 1) as f32;
     let mut own = own;
     for (at, answer) in own.iter_mut().enumerate() {
-        for other in peers.iter().filter_map(|peer| peer.get(at)) {
+        if answer.evidence.is_none() && !peers.is_empty() && !answer.question_attention.is_empty() {
+            answer.question_attention = one_head(&answer.question_attention);
+            answer.answer_attention = one_head(&answer.answer_attention);
+            answer.members = vec![1];
+        }
+        for (other, number) in peers.iter().filter_map(|peer| peer.get(at)).zip(2..) {
             answer.score += other.score;
             answer.cosine += other.cosine;
             match (&mut answer.evidence, &other.evidence) {
@@ -42,9 +48,11 @@ pub(super) fn mean(own: Vec<Answer>, peers: Vec<Vec<Answer>>) -> Vec<Answer> {
                     sum(&mut answer.question_attention, &other.question_attention);
                     sum(&mut answer.answer_attention, &other.answer_attention);
                 }
+                _ if other.question_attention.is_empty() => {}
                 _ if answer.question_tokens == other.question_tokens && answer.answer_tokens == other.answer_tokens => {
-                    answer.question_attention.extend(other.question_attention.iter().cloned());
-                    answer.answer_attention.extend(other.answer_attention.iter().cloned());
+                    answer.question_attention.extend(one_head(&other.question_attention));
+                    answer.answer_attention.extend(one_head(&other.answer_attention));
+                    answer.members.push(number);
                 }
                 _ => {}
             }
@@ -58,6 +66,11 @@ pub(super) fn mean(own: Vec<Answer>, peers: Vec<Vec<Answer>>) -> Vec<Answer> {
         }
     }
     own
+}
+
+/// The mean of several heads, as one.
+fn one_head(heads: &[Vec<f32>]) -> Vec<Vec<f32>> {
+    vec![Weighted::new(Vec::new(), heads.to_vec()).mean()]
 }
 
 fn sum(rows: &mut [Vec<f32>], others: &[Vec<f32>]) {

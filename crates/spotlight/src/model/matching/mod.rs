@@ -248,6 +248,7 @@ impl Matcher {
                 answer_tokens,
                 answer_words,
                 answer_attention: decision.answer,
+                members: Vec::new(),
                 crossed: self.config.asked().is_some(),
                 evidence: None,
             }
@@ -274,6 +275,7 @@ impl Matcher {
                 question_words: (0..asked.len()).collect(),
                 question_attention: vec![single(&parts.sought)],
                 answer_attention: vec![single(&parts.support())],
+                members: Vec::new(),
                 answer_words: (0..words.len()).collect(),
                 answer_tokens: words.typed,
                 crossed: false,

@@ -349,6 +349,7 @@ fn several_matchers_score_as_one() {
             assert!((answer.score - (own[0][at].score + own[1][at].score) / 2.0).abs() < 1e-6);
             let heads = if config.model.form == Form::Evidence { 1 } else { 2 };
             assert_eq!(answer.question_attention.len(), heads);
+            assert_eq!(answer.members, if heads == 2 { vec![1, 2] } else { vec![] });
             if let Some(evidence) = &answer.evidence {
                 let parts = evidence.matches.iter().flatten().chain(&evidence.answer).sum::<f32>();
                 let sum = parts + evidence.length + evidence.place.unwrap_or(0.0);

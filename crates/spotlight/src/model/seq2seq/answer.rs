@@ -20,6 +20,9 @@ pub struct Answer {
     /// For each source unit, the character it belongs to, if units are parts of characters.
     #[serde(skip)]
     pub source_characters: Option<Vec<usize>>,
+    /// Of an ensemble the numbers of the members that look, from 1: each is a head.
+    #[serde(skip)]
+    pub members: Vec<usize>,
     /// The best first.
     pub hypotheses: Vec<AnswerText>,
 }
@@ -106,6 +109,7 @@ impl Answer {
                 source: self.source_tokens.clone(),
                 output: h.tokens.clone(),
                 heads: drawing.heads(&h.heads()),
+                members: drawing.heads(&self.members),
                 probabilities: Some(h.hypothesis.probabilities.clone()),
                 remembered: h.remembered,
                 neighbours: Some(h.neighbours.len()).filter(|rows| *rows > 0),

@@ -64,7 +64,7 @@ use crate::Result;
 use crate::axis::Axis;
 use crate::config::resolve;
 use crate::model::ensemble::first_and_peers;
-use crate::model::{Calibration, fits, folder};
+use crate::model::{Calibration, Model, fits, folder};
 use crate::params::Params;
 use crate::search::{Request, Together, Writer, force};
 use crate::tape::Tape;
@@ -354,12 +354,16 @@ impl Transducer {
                     // To nothing there is no right answer.
                     confidence: sure.filter(|_| !units.is_empty()).map(|c| c.confidence(h.log_prob)),
                     hypothesis: h,
-                    stacked: self.config.model.architecture.writes_by_attention(),
+                    stacked: self.peers.is_empty() && self.config.model.architecture.writes_by_attention(),
                     inside: None,
                 }
             })
             .collect();
-        Answer { source: source.to_string(), source_tokens: display, source_words, source_characters, hypotheses }
+        let members = match self.peers.as_slice() {
+            [] => Vec::new(),
+            peers => (1..).zip(std::iter::once(self).chain(peers)).filter(|(_, m)| m.blind().is_none()).map(|(number, _)| number).collect(),
+        };
+        Answer { source: source.to_string(), source_tokens: display, source_words, source_characters, members, hypotheses }
     }
 }
 

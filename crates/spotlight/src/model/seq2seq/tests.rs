@@ -6,12 +6,13 @@ use rand_chacha::ChaCha8Rng;
 use super::transformer_tests::TRANSFORMERS;
 use super::*;
 use crate::axis::Axis;
-use crate::model::Model;
 use crate::model::testing::{check_gradient, fit};
+use crate::model::{Answer as _, Drawing, Model};
 use crate::search::force;
 use crate::search::search;
 use crate::tape::Tape;
 use crate::text::vocab::{END, START, UNKNOWN};
+use crate::view::{Page, ascii};
 
 const SMALL: [&str; 3] = ["model.embedding=3", "model.hidden=4", "model.dropout=0.3"];
 
@@ -372,4 +373,23 @@ fn how_sure_it_may_be_is_found_on_answers() {
     model.set_calibration(found);
     let sure: f64 = (0..5).map(|i| said(&model, i).hypotheses[0].confidence.unwrap()).sum();
     assert!((sure / 5.0 - 0.6).abs() < 0.05, "{sure}");
+}
+
+/// However many heads a member has, it counts as one; and it is drawn by its own number, also beside one that does not look.
+#[test]
+fn members_of_an_ensemble_count_alike() {
+    let rows = [pair("abcd", "xyz", 1)];
+    let many = ["model.architecture=transformer", "model.embedding=8", "model.hidden=8", "transformer.heads=4"];
+    let [blind, one, many] =
+        [&["attention.score=none"][..], &["model.hidden=8"], &many].map(|kind| Transducer::new(config(kind), &rows).unwrap());
+    let looked = |model: &Transducer| model.score(&[("abcd", None)], &["xyz"]).unwrap().remove(0);
+    let (first, second) = (looked(&one), looked(&many));
+    assert!(second.hypotheses[0].hypothesis.heads.len() > 3);
+    let both = looked(&Transducer::joined(vec![blind, one, many]).unwrap());
+    let weights = |answer: &Answer| answer.hypotheses[0].hypothesis.attention.concat();
+    for (mean, (first, second)) in weights(&both).iter().zip(weights(&first).iter().zip(weights(&second))) {
+        assert!((mean - (first + second) / 2.0).abs() < 1e-5, "{mean} {first} {second}");
+    }
+    let drawn = ascii::draw(&Page::new(both.pictures(&Drawing::default())).unwrap(), 200);
+    assert!(["mean", "member 2", "member 3"].iter().all(|name| drawn.contains(name)) && !drawn.contains("head 1"), "{drawn}");
 }
