@@ -105,8 +105,10 @@ pub(super) fn search_batch(
                 } else {
                     Fate::Kept
                 };
-                // Nor is one that had to be cut short of its end.
-                if fate == Fate::Longest && options.lexicon.as_ref().is_some_and(|lexicon| !lexicon.ends(node)) {
+                // Nor is one that had to be cut before it was all that is asked for.
+                let least = request.prefix.len().max(options.min_length);
+                let whole = |lexicon: &Lexicon| lexicon.ends(node) && length + 1 >= least;
+                if fate == Fate::Longest && options.lexicon.as_deref().is_some_and(|lexicon| !whole(lexicon)) {
                     continue;
                 }
                 let end = (unit == END).then(|| Ended::of(log_prob, &step, weights[row].clone()));
