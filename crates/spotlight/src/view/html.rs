@@ -266,6 +266,7 @@ impl Shown {
                 title: arrow(&it.input, &it.text, 2 * LONGEST),
                 subtitle: if it.is_masked() { format!("{}; grey is {HIDDEN}", it.view) } else { it.view.clone() },
                 source_even: it.evens().columns,
+                output_even: it.evens().rows,
                 ..Shown::units(&it.source, &it.output, LONGEST_EDGE)
             },
             Picture::Bag(it) => Shown {

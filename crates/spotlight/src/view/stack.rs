@@ -55,14 +55,23 @@ impl Stack {
         Some((name, panel))
     }
 
-    /// What an even spread over all positions would give.
+    /// What an even spread would give, in each row over the positions that it sees.
     pub(super) fn evens(&self) -> Evens {
-        Evens { rows: vec![1.0; self.output.len()], columns: vec![1.0 / self.source.len().max(1) as f32; self.source.len()] }
+        let all = self.source.len().max(1) as f32;
+        let panel = self.layers.iter().flat_map(|layer| &layer.panels).next();
+        let seen = |row: &Vec<Option<f32>>| row.iter().flatten().count().max(1) as f32;
+        let rows = panel.map_or_else(Vec::new, |panel| panel.weights.iter().map(|row| all / seen(row)).collect());
+        Evens { rows, columns: vec![1.0 / all; self.source.len()] }
     }
 
     /// Every weight that was not hidden beside an even spread.
     pub(super) fn portions(&self) -> Vec<Portion> {
-        self.weights().flatten().map(|weight| Portion::of(weight, self.source.len())).collect()
+        let evens = self.evens();
+        let panels = self.layers.iter().flat_map(|layer| &layer.panels);
+        let cells = panels
+            .flat_map(|panel| panel.weights.iter().enumerate())
+            .flat_map(|(y, row)| row.iter().enumerate().filter_map(move |(x, weight)| Some((y, x, (*weight)?))));
+        cells.map(|(y, x, weight)| evens.portion(y, x, weight)).collect()
     }
 
     /// Whether anything was hidden.
@@ -86,4 +95,22 @@ pub(super) const HIDDEN: &str = "hidden: a position does not see those after it"
 /// For renderers that take plain numbers: a hidden weight is not a number.
 pub(super) fn plain(weights: &Masked) -> Vec<Vec<f32>> {
     weights.iter().map(|row| row.iter().map(|weight| weight.unwrap_or(f32::NAN)).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who sees a single position looks there, and that says nothing.
+    #[test]
+    fn an_even_spread_is_one_over_what_is_seen() {
+        let weights = vec![vec![Some(1.0), None, None], vec![Some(0.5), Some(0.5), None], vec![Some(0.2), Some(0.2), Some(0.6)]];
+        let panel = Panel { name: String::new(), weights };
+        let labels = ["a", "b", "c"].map(String::from).to_vec();
+        let layers = vec![Layer { name: String::new(), panels: vec![panel] }];
+        let stack = Stack { source: labels.clone(), output: labels, layers, ..Stack::default() };
+        let times: Vec<f32> = stack.portions().into_iter().map(|portion| (portion.times() * 10.0).round() / 10.0).collect();
+        assert_eq!(times, [1.0, 1.0, 1.0, 0.6, 0.6, 1.8]);
+        assert!(Stack::default().portions().is_empty());
+    }
 }

@@ -2,9 +2,11 @@
 
 const hiddenColour = [0x9c, 0xa0, 0xaa, 255];
 const numbersOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).concat(255);
-const stackHeat = (rows, evens) =>
+/** What an even spread over the positions that a row sees would give. */
+const evenAt = (shown, y, x) => shown.outputEven[y] * shown.sourceEven[x];
+const stackHeat = (rows, shown) =>
   bitmap(
-    rows.map((row) => row.map((weight, x) => (weight === null ? null : colour("matrix", weight, evens[x])))),
+    rows.map((row, y) => row.map((weight, x) => (weight === null ? null : colour("matrix", weight, evenAt(shown, y, x))))),
     (hex) => (hex === null ? hiddenColour : numbersOf(hex)),
   );
 
@@ -18,7 +20,7 @@ function largePanel(shown, weights) {
       onpointermove: (event) => tip.show(said(y, x), event),
       onpointerleave: () => tip.hide(),
     });
-    td.style.background = weight === null ? "rgb(156, 160, 170)" : colour("matrix", weight, shown.sourceEven[x]);
+    td.style.background = weight === null ? "rgb(156, 160, 170)" : colour("matrix", weight, evenAt(shown, y, x));
     td.style.width = td.style.minWidth = td.style.height = "22px";
     return td;
   };
@@ -39,7 +41,7 @@ function stackView(stack, shown) {
       const row = make("div");
       for (const panel of layer.panels) {
         const own = all[at++];
-        const picture = stackHeat(panel.weights, shown.sourceEven);
+        const picture = stackHeat(panel.weights, shown);
         picture.style.width = clamp(160, shown.source.length, 6 * shown.source.length) + "px";
         picture.style.imageRendering = "pixelated";
         row.append(make("button", { "aria-label": own.name, onclick: () => choose(own) }, picture, make("br"), panel.name), " ");
