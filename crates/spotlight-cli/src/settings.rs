@@ -72,7 +72,8 @@ fn page(tasks: &[Task]) -> String {
     let mut text = String::from(
         "# Settings\n\n\
          Every key that a recipe may hold, and `train --set` may change, with the value it has in a recipe that does not name it. Without a recipe, `train` chooses some of them\n\
-         from the data; `train --show` prints what it would choose, as a recipe.\n\n\
+         from the data; `train --show` prints what it would choose, as a recipe. A recipe with `model.architecture = \"transformer\"` has other defaults for its sizes and its steps\n\
+         ([transformer.md](transformer.md)); `train RECIPE --show` prints all of them.\n\n\
          This page is made by `spotlight settings --markdown` from the code; a test holds that it is current.\n",
     );
     for &task in tasks {

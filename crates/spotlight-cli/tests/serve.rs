@@ -263,6 +263,8 @@ fn a_changed_folder_is_read_again() {
     let copy = place.path("copy");
     let all = |from: &str| {
         std::fs::create_dir_all(&copy).unwrap();
+        // What only the model before had would be the next one's, too.
+        std::fs::remove_file(copy.join("calibration.toml")).ok();
         for file in std::fs::read_dir(place.path(from)).unwrap().map(Result::unwrap).filter(|f| f.path().is_file()) {
             std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
         }

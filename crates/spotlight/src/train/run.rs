@@ -227,10 +227,11 @@ impl Run<'_> {
         let mut state = self.begun(params);
         let mut clock = Clock::start(found.seconds);
         let end = self.epochs(learner, params, all, Until::Epoch(until), &mut state, &mut clock, watch)?;
-        let record = Record { seconds: clock.seconds(), again: Some(until), ..record };
+        let seconds = clock.seconds();
+        let record = Record { seconds, again: Some(until), ..record };
         if end == End::Stopped {
             self.folder.record(&record.halted(Stage::Stopped))?;
-            return Ok(Outcome { end, epochs: state.progress.epoch, again: Some(until), ..found });
+            return Ok(Outcome { end, epochs: state.progress.epoch, again: Some(until), seconds, ..found });
         }
         if !state.snapshots.is_empty() {
             mean_into(params.flat_mut(), &state.snapshots);
@@ -238,7 +239,7 @@ impl Run<'_> {
         self.folder.reframe(frame)?;
         self.keep(params)?;
         self.folder.finish(record)?;
-        Ok(Outcome { seconds: clock.seconds(), again: Some(until), ..found })
+        Ok(Outcome { seconds, again: Some(until), ..found })
     }
 
     /// The state of a run that has learnt nothing.
