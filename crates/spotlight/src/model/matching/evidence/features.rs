@@ -10,7 +10,7 @@
 //! ```
 //!
 //! And sparse ones, each with a row of its own: the word of the question that is matched (3 share_i m_i), and every unit of the answer (its words, pairs, and what they look like)
-//! alone, with the question's first word, and with its first two words.
+//! alone, with the question's first word, and with its first two words; and every word of the question with every other word of the answer, for what is asked in other words than it is answered in.
 
 use std::collections::HashMap;
 
@@ -27,6 +27,8 @@ const SEEN: u32 = 3;
 const MATCHED: f64 = 3.0;
 /// The same for what an answer's words look like, with the question's first words.
 const SHAPED: f64 = 0.5;
+/// How strong all words of a question with all words of an answer are together.
+const CROSSED: f64 = 2.0;
 /// Dense features: overlap, soft, pairs, two of the length, two of the place.
 pub const DENSE: usize = 7;
 
@@ -162,6 +164,19 @@ pub fn each_unit(question: &Words, answer: &Words, mut see: impl FnMut(u64, f64,
             see(join(b'x', both, unit[0].0), SHAPED, &places);
         }
     }
+    each_crossing(question, answer, &mut see);
+}
+
+/// Every word of the question with every other word of the answer: for what is asked in other words than it is answered in.
+fn each_crossing(question: &Words, answer: &Words, see: &mut impl FnMut(u64, f64, &[usize])) {
+    let (asked, answered) = (question.places(), answer.places());
+    let value = CROSSED / ((asked.len() * answered.len()) as f64 + 1.0).sqrt();
+    for word in asked.keys() {
+        let asked = hash(b'q', &[word]);
+        for (other, places) in answered.iter().filter(|(other, _)| *other != word) {
+            see(join(b'c', asked, hash(b'w', &[other])), value, places);
+        }
+    }
 }
 
 /// The features that have a row.
@@ -236,15 +251,19 @@ mod tests {
         each_unit(&Words::new("when was it ?"), &Words::new("in 1815 , in june"), |hash, value, at| {
             assert!(seen.insert(hash, (value, at.to_vec())).is_none());
         });
-        // Words in, 1815, the comma, june; six pairs; year, digits, month, each with two features more.
-        assert_eq!(seen.len(), 3 * (4 + 6 + 3) + 2 * 3);
-        let value = 1.0 / (seen.len() as f64 + 1.0).sqrt();
+        // Words in, 1815, the comma, june; six pairs; year, digits, month, each with two features more. Three words with three.
+        let units = 3 * (4 + 6 + 3) + 2 * 3;
+        assert_eq!(seen.len(), units + 3 * 3);
+        let value = 1.0 / (units as f64 + 1.0).sqrt();
         assert_eq!(seen[&hash(b'w', &["in"])], (value, vec![0, 3]));
         assert_eq!(seen[&hash(b'p', &["\u{2}", " ", "in"])], (value, vec![0]));
         assert_eq!(seen[&hash(b'p', &["june", " ", "\u{3}"])], (value, vec![4]));
         let year = hash(b's', &["year"]);
         assert_eq!(seen[&join(b'u', hash(b'1', &["when"]), year)], (value, vec![1]));
         assert_eq!(seen[&join(b'x', hash(b'2', &["when", " ", "was"]), year)], (SHAPED, vec![1]));
+        let crossed = |asked: &str, word: &str| seen.get(&join(b'c', hash(b'q', &[asked]), hash(b'w', &[word])));
+        assert_eq!(crossed("was", "in"), Some(&(CROSSED / 10f64.sqrt(), vec![0, 3])));
+        assert_eq!((crossed("?", "in"), crossed("was", ",")), (None, None));
         each_unit(&Words::new("when"), &Words::new(""), |_, _, _| panic!("nothing has no units"));
     }
 

@@ -1,5 +1,7 @@
 //! A text as words, and how much two words agree.
 
+use std::collections::BTreeMap;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::model::hashed::hash;
@@ -53,6 +55,13 @@ impl Words {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
+    }
+
+    /// Where each different word stands; marks of punctuation left out.
+    pub fn places(&self) -> BTreeMap<&str, Vec<usize>> {
+        let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        (0..self.len()).filter(|&at| self.is_word[at]).for_each(|at| places.entry(&self.words[at]).or_default().push(at));
+        places
     }
 
     /// The cosine of the sets of pieces of a word here and a word there; 1 for the same word.
