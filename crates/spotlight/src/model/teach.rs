@@ -16,7 +16,7 @@ use crate::folder::{self, Log, ModelFolder};
 use crate::params::Params;
 use crate::text::read::{Examples, dev_share, rare_labels, rare_warning, split_dev, split_labelled};
 use crate::train::settings::ScheduleName;
-use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric};
+use crate::train::{Learner, Measure, Outcome, Run, TrainSettings, Watch, check_metric, run};
 use crate::{Error, Result};
 
 /// Below so many examples each of them counts, and learning takes little time: `train` without a recipe learns from all of them in the end.
@@ -151,8 +151,8 @@ impl<M: Model> Training for Begun<M> {
                 let learner = model.learner();
                 // Lent to the run, so that the rest of the model can be written.
                 let mut params = std::mem::replace(model.params_mut(), Params::blank());
-                let examples = (&self.train[..], &self.dev[..], &all[..]);
-                let outcome = run.train_twice(first, (&learner, &mut params), examples, |path| model.save_frame(path), watch)?;
+                let parts = run::Parts { train: &self.train, dev: &self.dev, all };
+                let outcome = run.train_twice(first, (&learner, &mut params), &parts, |path| model.save_frame(path), watch)?;
                 (outcome, params.len())
             }
         };

@@ -130,6 +130,16 @@ pub struct Run<'a> {
     pub stop: &'a AtomicBool,
 }
 
+/// The examples of a run that learns from all of them in the end.
+pub struct Parts<'a, E> {
+    /// Those that are learnt from at first.
+    pub train: &'a [E],
+    /// Those that it is measured by then.
+    pub dev: &'a [E],
+    /// All of them.
+    pub all: &'a [E],
+}
+
 /// How long epochs follow each other.
 enum Until<'a, E> {
     /// To the end, or until no better model is found: by what is measured on these examples.
@@ -214,11 +224,11 @@ impl Run<'_> {
         &self,
         first: (&L, &mut Params<f32>),
         last: (&L, &mut Params<f32>),
-        (train, dev, all): (&[L::Example], &[L::Example], &[L::Example]),
+        parts: &Parts<L::Example>,
         frame: impl FnOnce(&Path) -> Result<()>,
         watch: &mut dyn Watch,
     ) -> Result<Outcome> {
-        let Found { outcome: found, record, until } = self.find(first.0, first.1, train, dev, watch)?;
+        let Found { outcome: found, record, until } = self.find(first.0, first.1, parts.train, parts.dev, watch)?;
         if found.end == End::Stopped {
             return Ok(found);
         }
@@ -226,7 +236,7 @@ impl Run<'_> {
         watch.again(until);
         let mut state = self.begun(params);
         let mut clock = Clock::start(found.seconds);
-        let end = self.epochs(learner, params, all, Until::Epoch(until), &mut state, &mut clock, watch)?;
+        let end = self.epochs(learner, params, parts.all, Until::Epoch(until), &mut state, &mut clock, watch)?;
         let seconds = clock.seconds();
         let record = Record { seconds, again: Some(until), ..record };
         if end == End::Stopped {

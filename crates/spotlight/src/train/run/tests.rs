@@ -255,8 +255,8 @@ fn twice(folder: &ModelFolder, settings: &TrainSettings, script: &[(f64, f64)], 
         std::fs::write(path.join("labels.txt"), "of all examples").unwrap();
         Ok(())
     };
-    let examples = (&EXAMPLES[..], &EXAMPLES[..], &ALL[..]);
-    let outcome = run.train_twice((&first, &mut params), (&last, &mut known), examples, frame, &mut StopAfter(batches, &stop)).unwrap();
+    let parts = Parts { train: &EXAMPLES, dev: &EXAMPLES, all: &ALL };
+    let outcome = run.train_twice((&first, &mut params), (&last, &mut known), &parts, frame, &mut StopAfter(batches, &stop)).unwrap();
     assert!(last.seen.lock().unwrap().is_empty(), "nothing is measured with examples that are learnt from");
     (outcome, known.flat().to_vec())
 }
