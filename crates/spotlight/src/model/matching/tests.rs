@@ -256,7 +256,9 @@ fn the_matrix_crosses_words_that_agree() {
     // The year speaks for the answer, though nobody asked for it by name.
     let own = &answer.evidence.as_ref().unwrap().answer;
     assert!(own[4] > 0.0 && own[4] > own[0] && own[4] > own[1], "{own:?}");
-    assert!(answer.answer_attention[0][4] > 0.1, "{:?}", answer.answer_attention);
+    // More than the words around it that nobody asked for either; most stands on those that were asked for.
+    let seen = &answer.answer_attention[0];
+    assert!(seen[4] > seen[0] && seen[4] > seen[3] && seen[1] + seen[2] > 0.5, "{seen:?}");
 }
 
 #[test]
