@@ -192,11 +192,10 @@ pub(super) fn prepare<M: Model>(recipe: Option<&str>, changes: &[String], note: 
             }
         }
     };
-    // If none could be set aside, all are learnt from anyway.
-    let aside = if config.learns_all() && dev.len() < train.len() { &dev[..] } else { &[] };
+    let aside = learnt_in_the_end(&config, &train, &dev);
     if !aside.is_empty() {
         let all = grouped(train.len() + aside.len());
-        note(&format!("few examples: in the end all {all} are learnt from, those set aside among them (train.all)"));
+        note(&format!("in the end all {all} are learnt from, those set aside among them (train.all)"));
     }
     let from = config.training().from.clone();
     let old = if from.is_empty() { None } else { Some(M::load(Path::new(&from))?) };
@@ -254,6 +253,11 @@ pub(crate) fn parts<M: Model>(config: &M::Config, note: &mut dyn FnMut(&str)) ->
     Ok((train, dev))
 }
 
+/// What was set aside and is learnt from in the end; nothing if none could be set aside, and all are learnt from anyway.
+fn learnt_in_the_end<'a, R>(config: &impl Settings, train: &[R], dev: &'a [R]) -> &'a [R] {
+    if config.learns_all() && dev.len() < train.len() { dev } else { &[] }
+}
+
 /// Some of the examples that an older model learnt from: `share` times `count`, spread evenly over its file.
 fn old_rows<M: Model>(config: &M::Config, share: f64, count: usize, note: &mut dyn FnMut(&str)) -> Result<Vec<M::Row>> {
     let wanted = (share * count as f64).round() as usize;
@@ -273,9 +277,8 @@ pub(crate) fn training_rows<M: Model>(config: &M::Config) -> Result<Vec<M::Row>,
         "" | "-" => Err("the training examples are not there".into()),
         path if !Path::new(path).exists() => Err(format!("the training file {path} is not there")),
         _ => {
-            let (mut train, dev) = parts::<M>(config, &mut |_| {}).map_err(|error| error.to_string())?;
-            train.extend(dev.into_iter().filter(|_| config.learns_all()));
-            Ok(train)
+            let (train, dev) = parts::<M>(config, &mut |_| {}).map_err(|error| error.to_string())?;
+            Ok([&train[..], learnt_in_the_end(config, &train, &dev)].concat())
         }
     }
 }

@@ -155,6 +155,8 @@ struct Found {
     record: Record,
     /// The last epoch that was as good as the best.
     until: u64,
+    /// What it would go on from.
+    state: State,
 }
 
 /// The time of a run, earlier parts of it included.
@@ -228,9 +230,13 @@ impl Run<'_> {
         frame: impl FnOnce(&Path) -> Result<()>,
         watch: &mut dyn Watch,
     ) -> Result<Outcome> {
-        let Found { outcome: found, record, until } = self.find(first.0, first.1, parts.train, parts.dev, watch)?;
+        let Found { outcome: found, record, until, state: mut before } = self.find(first.0, first.1, parts.train, parts.dev, watch)?;
         if found.end == End::Stopped {
             return Ok(found);
+        }
+        if before.progress.found.is_none() {
+            before.progress.found = Some(found.end == End::Patience);
+            before.save(&checkpoint_path(self.folder.path()), first.1)?;
         }
         let (learner, params) = last;
         watch.again(until);
@@ -271,7 +277,6 @@ impl Run<'_> {
         watch: &mut dyn Watch,
     ) -> Result<Found> {
         check_metric(self.settings, learner, dev)?;
-        let path = checkpoint_path(self.folder.path());
         let mut state = self.begun(params);
         if self.folder.resumed() {
             self.restore(&mut state, params)?;
@@ -305,18 +310,16 @@ impl Run<'_> {
             for (name, data) in learner.closing(params, dev)? {
                 self.folder.replace(name, &data)?;
             }
-            state.progress.found = Some(end == End::Patience);
-            state.save(&path, params)?;
         }
-        let p = state.progress;
-        let record = Record { patience_ran_out: end == End::Patience, ..self.told(&started, &p) };
+        let p = &state.progress;
+        let record = Record { patience_ran_out: end == End::Patience, ..self.told(&started, p) };
         if end == End::Stopped {
             self.folder.record(&record.clone().halted(Stage::Stopped))?;
         }
         let rate = clock.positions as f64 / clock.start.elapsed().as_secs_f64().max(1e-9);
-        let until = last_as_good(&p, dev.len());
-        let (epochs, best_epoch, seconds) = (p.epoch, p.best_epoch, p.seconds);
-        Ok(Found { outcome: Outcome { end, epochs, best_epoch, again: None, seconds, rate, measures: p.best_measures }, record, until })
+        let until = last_as_good(p, dev.len());
+        let (epochs, best_epoch, seconds, measures) = (p.epoch, p.best_epoch, p.seconds, p.best_measures.clone());
+        Ok(Found { outcome: Outcome { end, epochs, best_epoch, again: None, seconds, rate, measures }, record, until, state })
     }
 
     /// Learns, epoch after epoch.
