@@ -133,7 +133,9 @@ impl Look {
     /// The pictures; if `both` are wanted, the same again with subwords merged, or not merged if the first are.
     fn pictures(&self, model: &dyn AnyModel, common: &Common, both: bool) -> Result<(Vec<Picture>, Vec<Picture>)> {
         self.drawn.check(model.task())?;
-        if let Some(reason) = model.blind() {
+        // Who takes the last state has no weights to show, but may have layers.
+        let layers = self.drawn.inside.is_wanted();
+        if let Some(reason) = model.blind().filter(|_| !layers) {
             return Err(WrongUsage(reason).into());
         }
         let example;
@@ -149,7 +151,6 @@ impl Look {
         tasks::check_input(model.task(), path)?;
         let head = self.head.map(usize::from);
         let drawing: Drawing = self.drawn.drawing(Drawing { words: self.words, head: head.map(|number| number - 1), ..Drawing::default() });
-        let layers = self.drawn.inside.is_wanted();
         let options = AnswerOptions { unranked: true, layers, ..self.answering.options(common, model.task())? };
         let (mut pictures, mut others) = (Vec::new(), Vec::new());
         for reply in model.answers(input, &options)? {

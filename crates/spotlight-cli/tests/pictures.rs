@@ -553,3 +553,34 @@ fn layers_and_heads_of_a_transformer() {
     train(&place, "seq2seq", "pairs.tsv", &["train.epochs=1"]);
     wrong(&place, &["look", "model", input, "--view", "cross"], "--view goes with Transformers");
 }
+
+/// The layers of a model that judges: a text, or both texts of a pair.
+#[test]
+fn layers_and_heads_of_what_is_only_read() {
+    let settings = ["model.form=pooled", "model.encoder=transformer", "model.layers=2", "model.hidden=8", "model.embedding=8"];
+    let few = ["transformer.heads=2", "transformer.feed_forward=8", "train.epochs=2", "model.pooling=last"];
+    let units = |stack: &Value| (stack["source"].as_array().unwrap().len(), stack["output"].as_array().unwrap().len());
+    let whole = |stack: &Value| {
+        let rows = table(&stack["layers"][0]["panels"][0]["weights"]);
+        rows.iter().all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-5)
+    };
+    let place = Place::new();
+    let texts: String = (0..40).map(|i| format!("a {} film of {i} parts\t{}\n", ["fine", "dull"][i % 2], ["good", "bad"][i % 2])).collect();
+    place.write("texts.tsv", &texts);
+    train(&place, "classify", "texts.tsv", &[&settings[..], &few].concat());
+    let heads = looked(&place, "a fine film", &["--view", "encoder"]).remove(0);
+    assert_eq!((heads["layers"].as_array().unwrap().len(), heads["layers"][1]["panels"].as_array().unwrap().len()), (2, 2));
+    assert!(units(&heads) == (3, 3) && whole(&heads) && heads["text"].as_str().unwrap().contains("0."), "{heads}");
+    let rollout = looked(&place, "a fine film", &["--view", "rollout"]).remove(0);
+    assert!(rollout["layers"][0]["panels"][0]["name"] == "rollout over 2 layers" && whole(&rollout));
+    // The last state is taken: layers are all there is to see.
+    wrong(&place, &["look", "model", "a fine film"], "no attention to look at");
+    wrong(&place, &["look", "model", "a fine film", "--view", "cross"], "reads and writes nothing: --view encoder or --view rollout");
+    let place = Place::new();
+    let pairs: String = (0..40).map(|i| format!("how deep is lake {}\tit is {i} m deep\t{}\n", i / 2, i % 2)).collect();
+    place.write("pairs.tsv", &pairs);
+    train(&place, "match", "pairs.tsv", &[&settings[..], &few[..3]].concat());
+    let both = looked(&place, "how deep is it\t9 m", &["--view", "encoder", "--layer", "2", "--head", "1"]);
+    assert_eq!(both.iter().map(units).collect::<Vec<_>>(), [(4, 4), (2, 2)]);
+    assert!(both.iter().all(whole) && both[1]["text"].as_str().unwrap().starts_with("answer, score"));
+}

@@ -1,6 +1,7 @@
-//! What is particular to a task on the command line. A task without options of its own has no file here; nothing else in the command knows one task from another.
+//! What is particular to a task on the command line. A task without options of its own has no file here, and what several have in common has one; nothing else in the command knows one task from another.
 
 pub mod bags;
+mod inside;
 pub mod seq2seq;
 
 use std::path::Path;
@@ -37,7 +38,7 @@ pub struct Drawn {
     #[command(flatten)]
     bags: bags::Drawn,
     #[command(flatten)]
-    pub inside: seq2seq::Inside,
+    pub inside: inside::Inside,
 }
 
 impl Drawn {

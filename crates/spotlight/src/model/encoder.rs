@@ -11,7 +11,7 @@ use super::{TransformerSection, need};
 use crate::Result;
 use crate::axis::Axis;
 use crate::config::ConfigError;
-use crate::encoder::{AnyEncoder, Encoder, EncoderConfig, EncoderName, Read};
+use crate::encoder::{AnyEncoder, Encoder, EncoderConfig, EncoderName, Manner, Read};
 use crate::nn::{Embedding, RnnConfig};
 use crate::params::{ParamId, Params};
 use crate::tape::{Tape, Var};
@@ -155,6 +155,15 @@ impl TextEncoder {
 
     /// Reads texts: `ids` are their units one after the other.
     pub fn forward<T: Float>(&self, tape: &Tape<T>, ids: &[u32], axis: &Axis) -> Result<Read> {
+        self.read_as(tape, ids, axis, Manner::default())
+    }
+
+    /// The same, with the weights of an encoder that reads by attention.
+    pub fn look<T: Float>(&self, tape: &Tape<T>, ids: &[u32], axis: &Axis) -> Result<Read> {
+        self.read_as(tape, ids, axis, Manner { look: true, ..Manner::default() })
+    }
+
+    fn read_as<T: Float>(&self, tape: &Tape<T>, ids: &[u32], axis: &Axis, manner: Manner) -> Result<Read> {
         let x = if self.word_dropout > 0.0 && tape.is_training() {
             let some: Vec<u32> = ids.iter().map(|&id| if tape.uniform() < self.word_dropout { UNKNOWN } else { id }).collect();
             self.embedding.forward(tape, &some)?
@@ -163,7 +172,7 @@ impl TextEncoder {
         };
         let x = self.scale.map_or(x, |scale| tape.scale(x, scale));
         let x = tape.on_axis(tape.dropout(x, self.dropout)?, axis)?;
-        self.encoder.read(tape, x)
+        self.encoder.read_as(tape, x, manner)
     }
 
     /// Reads texts whose units' vectors are given times `scale` as inputs that gradients can be asked of: the inputs, and what was read.

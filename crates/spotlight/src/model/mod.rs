@@ -23,6 +23,7 @@ pub mod grow;
 pub mod hashed;
 pub mod head;
 mod kind;
+pub mod layers;
 pub mod lbfgs;
 pub mod linear;
 pub mod matching;

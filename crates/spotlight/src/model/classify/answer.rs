@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::model::answer::{self, Drawing, by_label, one_or_all};
+use crate::model::answer::{self, Drawing, Layers, by_label, one_or_all};
+use crate::model::layers::Reading;
 use crate::view::{Picture, Shaded, Weighted, groups};
 
 /// What the model says of one text.
@@ -33,6 +34,9 @@ pub struct Answer {
     /// model cannot tell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contributions: Vec<Vec<f32>>,
+    /// The self-attention of all layers, of an encoder that has any, if somebody asked for it.
+    #[serde(skip)]
+    pub reading: Option<Reading>,
 }
 
 impl Answer {
@@ -69,8 +73,17 @@ impl answer::Answer for Answer {
         self.attention.len()
     }
 
+    fn layers(&self) -> Option<Layers> {
+        self.reading.as_ref().map(Reading::layers)
+    }
+
     /// The text shaded by its weights.
     fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
+        if let Some(view) = drawing.view {
+            let judged = format!("{} ({:.2})", self.label, self.probability());
+            let stack = self.reading.as_ref().and_then(|it| it.stack(view, drawing, &self.text, &judged, &self.tokens));
+            return stack.into_iter().map(Picture::from).collect();
+        }
         let mut picture = self.picture();
         picture.text.heads = drawing.heads(&picture.text.heads);
         picture.text.members = drawing.heads(&picture.text.members);

@@ -249,6 +249,7 @@ impl Classifier {
                 attention: decision.attention,
                 members: decision.members,
                 contributions: decision.contributions,
+                reading: None,
             }
         };
         Ok(decisions.into_iter().zip(texts).map(in_words).collect())

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Answer, Classifier, ClassifyLearner, Config, Example, Form, Units};
+use super::{Answer, Classifier, ClassifyLearner, Config, Example, Form, Net, Units};
 use crate::Result;
 use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
@@ -13,6 +13,7 @@ use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grou
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::{confusion, label_measures, nothing_to_measure, number_of};
+use crate::model::layers::Reading;
 use crate::model::probe::Probe;
 use crate::model::touch::{self, Saying};
 use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
@@ -55,6 +56,15 @@ impl Classifier {
             |table| Ok(Box::new(table.texts()?.map(move |row| row.and_then(|read| filled(&file, read))))),
             |path, line| text_of(path, line, format.longest).and_then(|read| filled(path, read)),
         )
+    }
+
+    /// Adds the self-attention of all layers to answers; of an ensemble that of its first member.
+    fn look_inside(&self, answers: &mut [Answer]) -> Result<()> {
+        let (Net::Pooled(net), Some(tokenizer)) = (&self.net, self.units.tokenizer()) else { return Ok(()) };
+        for answer in answers {
+            answer.reading = Reading::of(&net.encoder, &self.params, &tokenizer.ids(&answer.text))?;
+        }
+        Ok(())
     }
 
     /// Answers that know the right label, where the question came with one.
@@ -248,9 +258,16 @@ impl Model for Classifier {
         }
     }
 
-    fn answers<'a>(&'a self, input: Input<'a>, _: &AnswerOptions) -> Result<Replies<'a>> {
-        let questions = self.questions(input)?;
-        Ok(one_by_one(questions, |lines: &[(String, Option<String>)], _| self.answer_lines(lines)))
+    fn answers<'a>(&'a self, input: Input<'a>, options: &AnswerOptions) -> Result<Replies<'a>> {
+        let (questions, layers) = (self.questions(input)?, options.layers);
+        let answer = move |lines: &[(String, Option<String>)], _| {
+            let mut answers = self.answer_lines(lines)?;
+            if layers {
+                self.look_inside(&mut answers)?;
+            }
+            Ok(answers)
+        };
+        Ok(one_by_one(questions, answer))
     }
 
     fn touch(&self, input: Input, touch: &Touch, seen: Option<&Contexts>) -> Result<Vec<Touched>> {

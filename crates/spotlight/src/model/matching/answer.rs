@@ -2,7 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::model::answer::{self, Drawing, one_or_all};
+use crate::model::answer::{self, Drawing, Layers, one_or_all};
+use crate::model::layers::Reading;
 use crate::view::{Match, Picture, Weighted, groups};
 
 /// What the model says of one pair.
@@ -36,6 +37,8 @@ pub struct Answer {
     pub crossed: bool,
     /// What the score is the sum of, in the form of evidence.
     pub evidence: Option<Evidence>,
+    /// The self-attention of all layers over question and answer, of towers that have any, if somebody asked for it.
+    pub readings: [Option<Reading>; 2],
 }
 
 /// What a score of evidence is the sum of: all `matches`, all of `answer`, `length`, and `place` if it counts.
@@ -86,9 +89,20 @@ impl answer::Answer for Answer {
         self.question_attention.len()
     }
 
+    fn layers(&self) -> Option<Layers> {
+        self.readings.iter().flatten().map(Reading::layers).next()
+    }
+
     /// Both texts shaded by their weights; if the question asks the answer, or its words are compared with those of the answer, also each pair of
     /// their units.
     fn pictures(&self, drawing: &Drawing) -> Vec<Picture> {
+        if let Some(view) = drawing.view {
+            let sides = [(&self.question, "question", &self.question_tokens), (&self.answer, "answer", &self.answer_tokens)];
+            let stack = |(reading, (text, side, units)): (&Option<Reading>, (&String, &str, &Vec<String>))| {
+                reading.as_ref()?.stack(view, drawing, text, &format!("{side}, score {:.2}", self.score), units)
+            };
+            return self.readings.iter().zip(sides).filter_map(stack).map(Picture::from).collect();
+        }
         let mut picture = self.picture();
         for (side, words) in [(&mut picture.question, &self.question_words), (&mut picture.answer, &self.answer_words)] {
             side.heads = drawing.heads(&side.heads);

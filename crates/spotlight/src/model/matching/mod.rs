@@ -251,6 +251,7 @@ impl Matcher {
                 members: Vec::new(),
                 crossed: self.config.asked().is_some(),
                 evidence: None,
+                readings: [None, None],
             }
         };
         Ok(found.into_iter().zip(pairs).map(in_words).collect())
@@ -286,6 +287,7 @@ impl Matcher {
                     length: parts.length as f32,
                     place: net.place.then_some(parts.place as f32),
                 }),
+                readings: [None, None],
             }
         };
         answers.iter().enumerate().map(one).collect()

@@ -11,6 +11,7 @@ use crate::model::ask::{AnswerOptions, Input, Questions, Replies, all_at_once};
 use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grouped, measure_name, units, written};
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
+use crate::model::layers::Reading;
 use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
 use crate::params::Params;
 use crate::text::Question;
@@ -54,6 +55,17 @@ impl Matcher {
             |table| Ok(Box::new(table.candidates(id_column)?)),
             move |path, line| candidate_of(path, line, id_column, format.longest),
         )
+    }
+
+    /// Adds the self-attention of all layers of both towers to answers; of an ensemble those of its first member.
+    fn look_inside(&self, answers: &mut [Answer]) -> Result<()> {
+        let Net::Pooled(net) = &self.net else { return Ok(()) };
+        let [question, answer] = net.encoders();
+        for it in answers {
+            let read = |tower, text: &str| Reading::of(tower, &self.params, &self.ids(text));
+            it.readings = [read(question, &it.question)?, read(answer, &it.answer)?];
+        }
+        Ok(())
     }
 
     /// What its texts are made of.
@@ -235,6 +247,9 @@ impl Model for Matcher {
         let mut lines = self.questions(input)?.each();
         let rows: Vec<Question> = lines.iter().flatten().cloned().collect();
         let mut answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
+        if options.layers {
+            self.look_inside(&mut answers)?;
+        }
         if !options.unranked {
             answers = ranked(&rows, answers);
             lines.sort_by_key(Result::is_err);
