@@ -61,3 +61,37 @@ fn what_is_left_out_of_bags_is_told() {
         assert_eq!(err(&output).matches("asked.csv:5: a blank line, passed over").count(), 1, "{}", err(&output));
     }
 }
+
+/// More units than learned positions: `predict` answers the other lines, `eval` and `train` name the line.
+#[test]
+fn what_is_longer_than_learned_positions_is_told_by_its_line() {
+    let (long, word) = ("a ".repeat(30), "ab".repeat(15));
+    for (task, reads, rows, asked) in [
+        ("seq2seq", "model.architecture", ["ab\tba", "abc\tcba"], format!("ab\tba\n{word}\tb\nabc\tcba\n")),
+        ("classify", "model.encoder", ["fine film\tgood", "dull film\tbad"], format!("fine\tgood\n{long}\tgood\ndull\tbad\n")),
+        ("match", "model.encoder", ["what is it\ta cat\t1", "what is it\tno\t0"], format!("who\ta\t1\nwho\t{long}\t0\nwho\tb\t0\n")),
+    ] {
+        let place = Place::new();
+        let known = (0..20).map(|i| format!("{}\n", rows[i % 2])).collect::<String>();
+        place.write("rows.tsv", &known);
+        place.write("more.tsv", format!("{known}{asked}"));
+        place.write("asked.tsv", &asked);
+        let reads = format!("{reads}=transformer");
+        let mut settings = vec!["--set", &reads, "--set", "transformer.positions=learned", "--set", "transformer.longest=16"];
+        settings.extend(["--set", "model.hidden=8", "--set", "train.epochs=1"]);
+        if task != "seq2seq" {
+            settings.extend(["--set", "model.form=pooled"]);
+        }
+        trained(&place, task, "rows.tsv", &settings);
+        let predicted = run(&place, &["predict", "model", "asked.tsv"]);
+        let told = err(&predicted);
+        assert!(told.contains("asked.tsv:2:1: the") && told.contains("more than the 16 positions"), "{task}: {told}");
+        assert_eq!((predicted.status.code(), out(&predicted).lines().count()), (Some(1), 3), "{task}");
+        let train = [&["train", "--task", task, "--train", "more.tsv", "--out", "other"], &settings[..]].concat();
+        for (arguments, line) in [(vec!["eval", "model", "asked.tsv"], 2), (train, 22)] {
+            let refused = run(&place, &arguments);
+            assert_eq!(refused.status.code(), Some(1), "{task}: {}", err(&refused));
+            assert!(err(&refused).contains(&format!("in line {line} is")), "{task}: {}", err(&refused));
+        }
+    }
+}

@@ -160,6 +160,39 @@ fn the_description_describes_the_answers() {
     assert_eq!(server.get("/metrics").header("content-type"), Some("text/plain; version=0.0.4"));
 }
 
+/// The layers of a Transformer over HTTP are those that `look` draws.
+#[test]
+fn layers_of_a_transformer_are_told() {
+    let server = Server::start(&["transformer", "seq2seq"], &[]);
+    let all = server.get("/openapi.json").json();
+    let schema = &all["paths"]["/api/predict"]["post"]["responses"]["200"]["content"]["application/json"]["schema"];
+    let served = server.get("/api/models").json()["models"].clone();
+    assert_eq!((&served[0]["layers"]["decoder"], &served[0]["layers"]["heads"]), (&json!(1), &json!(2)));
+    assert!(served[1]["layers"].is_null());
+    for view in ["cross", "encoder", "decoder", "rollout"] {
+        let reply = server.predict(&json!({"model": "transformer", "texts": [client::LONG, "IV"], "layers": view}));
+        schema::check(&reply.json(), schema, &all).unwrap();
+        let drawn = crate::common::right(models(), &["look", "transformer", client::LONG, "--view", view, "--format", "json"]);
+        let drawn: serde_json::Value = serde_json::from_str(&drawn).unwrap();
+        let told = &reply.json()["answers"][0]["layers"][0];
+        for field in ["view", "source", "output"] {
+            assert_eq!(told[field], drawn[field], "{view} {field}");
+        }
+        let first = |stack: &serde_json::Value| stack["layers"][0]["panels"][0]["weights"][1][0].as_f64().unwrap() as f32;
+        assert_eq!(first(told), first(&drawn), "{view}");
+        assert_eq!(reply.body.contains("null"), view == "decoder", "{view}");
+    }
+    for (ask, why) in [
+        (json!({"model": "seq2seq", "texts": ["XL"], "layers": "cross"}), "no such attention"),
+        (json!({"model": "transformer", "texts": ["XL"], "layers": "cross", "alternatives": 2}), "ask for them alone"),
+        (json!({"model": "transformer", "texts": ["X".repeat(1500)], "layers": "encoder"}), "send fewer or shorter texts"),
+    ] {
+        let reply = server.predict(&ask);
+        assert_eq!(reply.status, 422, "{ask}: {}", reply.body);
+        assert!(reply.json()["why"].as_str().unwrap().contains(why), "{ask}: {}", reply.body);
+    }
+}
+
 #[test]
 fn refusals_say_what_and_why() {
     let limits = ["--max-texts", "3", "--max-chars", "20", "--max-beam", "4", "--max-body", "2000"];

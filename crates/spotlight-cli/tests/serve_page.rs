@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 use crate::common::skip::skip;
-use crate::serve::client::{Server, models};
+use crate::serve::client::{LONG, Server, models};
 use driver::Browser;
 
 /// A browser at the page; no browser, no test.
@@ -679,4 +679,32 @@ fn hostile_text_runs_nothing_in_any_view() {
     browser.go("about:blank");
     browser.go(&format!("http://127.0.0.1:{}/#model=../x&view=__proto__&edits=%5B1%5D&force=%7B%7D&row=x&text=XLII", server.port));
     wait_for(&browser, "svg.matrix");
+}
+
+/// Every head of every layer is there to be chosen, and what must not be seen is not drawn as a weight.
+#[test]
+fn layers_are_looked_into() {
+    let server = Server::start(&["transformer", "seq2seq"], &[]);
+    let Some(browser) = open(&server, &format!("#model=transformer&view=layers&text={LONG}")) else { return };
+    wait_for(&browser, ".thumbnail");
+    // Of one layer that writes two heads and their mean.
+    assert_eq!(count(&browser, ".thumbnail"), 3);
+    click(&browser, "[data-inside=decoder]");
+    wait_for(&browser, "[data-inside=decoder][aria-pressed=true]");
+    assert!(text(&browser, ".layers .legend").contains("Grey is hidden"));
+    let told = answer(&server, json!({"model": "transformer", "texts": [LONG], "layers": "decoder"}));
+    let units = told["layers"][0]["output"].as_array().unwrap().len() as u64;
+    assert!(units > 1);
+    assert_eq!(count(&browser, ".layers .wide svg.matrix rect[fill='#9ca0aa']"), units * (units - 1) / 2);
+    click(&browser, "[data-panel='0.0.1']");
+    wait_for(&browser, "[data-panel='0.0.1'][aria-pressed=true]");
+    assert_eq!(text(&browser, ".layers h2"), "layer 1, head 2");
+    assert!(browser.run("return location.hash").as_str().unwrap().contains("inside=decoder&panel=0.0.1"));
+    click(&browser, "[data-inside=rollout]");
+    browser.until("return document.querySelector('.layers h2')?.textContent.startsWith('rollout over')");
+    // A model without layers has no such view.
+    browser.run("const e = document.querySelector('#model'); e.value = 'seq2seq'; e.dispatchEvent(new Event('change'))");
+    wait_for(&browser, "svg.lines");
+    assert_eq!(count(&browser, "[data-view=layers]"), 0);
+    assert_quiet(&server, &browser);
 }

@@ -10,7 +10,7 @@ use http_body_util::LengthLimitError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use spotlight::model::seq2seq::Explore;
-use spotlight::model::{AnswerOptions, Edit, Task, Touch};
+use spotlight::model::{AnswerOptions, AnyModel, Edit, Task, Touch, View};
 use spotlight::text::{Line, Lines, TextError};
 
 use super::App;
@@ -34,6 +34,8 @@ pub struct Ask {
     options: Options,
     /// Whether the answers shall have their attention weights.
     attention: Option<bool>,
+    /// An attention of a Transformer: all its layers and heads shall be told.
+    layers: Option<View>,
     /// Weights put in by hand. This and what follows is playing with the answers; see [`Explore`] and [`Touch`].
     edits: Vec<Edit>,
     /// Heads switched off.
@@ -54,6 +56,9 @@ pub struct Ask {
 
 /// Alternatives told at most, for every hypothesis at every step, and training rows.
 const MOST_TOLD: usize = 32;
+
+/// Weights of layers that one request may ask for at most, as if each text were as long as its characters.
+const MOST_WEIGHTS: usize = 1_000_000;
 
 /// Units that are read for the views of one request at most: each text is read again without each of its units.
 const MOST_READ: usize = 8_000_000;
@@ -95,7 +100,8 @@ impl Ask {
     }
 
     /// The texts as lines; an error for too many, too long ones, and those that are no line.
-    fn question(&self, task: Task, limits: &Limits) -> Result<Question, Refusal> {
+    fn question(&self, model: &dyn AnyModel, limits: &Limits) -> Result<Question, Refusal> {
+        let task = model.task();
         if self.texts.is_empty() {
             return Err(Refusal::impossible("texts is empty: send at least one"));
         }
@@ -119,6 +125,10 @@ impl Ask {
                 return Err(Refusal::impossible(format!("{name} is {value}: at most {MOST_TOLD}")));
             }
         }
+        if let Some(view) = self.layers {
+            self.check_layers(model, view, limits)?;
+            return Ok(Question::Layers(lines_of(&content), view));
+        }
         if task != Task::Seq2seq {
             return Ok(match self.touch(task)? {
                 Some(touch) => Question::Touch { content, texts: self.texts.len(), touch },
@@ -140,6 +150,27 @@ fn lines_of(content: &str) -> Vec<Result<Line, TextError>> {
 }
 
 impl Ask {
+    /// An error if the layers of a view cannot be told.
+    fn check_layers(&self, model: &dyn AnyModel, view: View, limits: &Limits) -> Result<(), Refusal> {
+        let layers = model.layers().filter(|layers| layers.of(view) > 0);
+        let layers = layers.ok_or_else(|| Refusal::impossible("layers: this model has no such attention; /api/models says what it has"))?;
+        let played = match model.task() {
+            Task::Seq2seq => self.explore(limits)?.is_some(),
+            task => self.touch(task)?.is_some(),
+        };
+        if played {
+            return Err(Refusal::impossible("layers are those of the answer as it is: ask for them alone"));
+        }
+        let pairs: usize = self.texts.iter().map(|text| text.chars().count().pow(2)).sum();
+        let weights = pairs.saturating_mul(layers.of(view) * layers.heads);
+        match weights > MOST_WEIGHTS {
+            true => Err(Refusal::impossible(format!(
+                "layers of so much at once: {weights} weights, at most {MOST_WEIGHTS}; send fewer or shorter texts"
+            ))),
+            false => Ok(()),
+        }
+    }
+
     /// What is to be done with the answers of a model that judges; none if nothing is.
     fn touch(&self, task: Task) -> Result<Option<Touch>, Refusal> {
         if !self.force.is_empty() || self.alternatives > 0 || self.step.is_some() || !self.targets.is_empty() {
@@ -196,7 +227,7 @@ pub async fn predict(State(app): State<Arc<App>>, request: Request<Body>) -> Res
     let ask: Ask = body(&app, request).await?;
     let options = ask.options(&app.limits)?;
     let loaded = app.shelf.get(ask.model.as_deref())?;
-    let question = ask.question(loaded.model.task(), &app.limits)?;
+    let question = ask.question(&*loaded.model, &app.limits)?;
     let note = Note { model: loaded.name.clone(), texts: question.texts() };
     let name = loaded.name.clone();
     let answer = app.queue.ask(loaded, question, options)?;

@@ -23,6 +23,7 @@ files! {
     "trust.js" "text/javascript"
     "editor.js" "text/javascript"
     "matrix.js" "text/javascript"
+    "layers.js" "text/javascript"
     "tree.js" "text/javascript"
     "writes.js" "text/javascript"
     "reads.js" "text/javascript"

@@ -135,6 +135,7 @@ impl Shelf {
                 "parameters": loaded.model.params().len(),
                 "facts": facts,
                 "attention": loaded.model.blind().is_none(),
+                "layers": loaded.model.layers(),
                 "audited": slot.audit().is_ok(),
                 "example": loaded.example(),
                 "version": loaded.version,

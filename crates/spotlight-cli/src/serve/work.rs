@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use spotlight::model::seq2seq::{Explore, Transducer};
-use spotlight::model::{AnswerOptions, AnyModel, Input, Reply, ToJson, Touch, Touched};
+use spotlight::model::{AnswerOptions, AnyModel, Drawing, Input, Reply, ToJson, Touch, Touched, View};
 use spotlight::text::{Line, TextError};
+use spotlight::view::Picture;
 
 use super::queue::Job;
 use super::refusal::Refusal;
@@ -23,6 +24,8 @@ pub enum Question {
     Lines(Vec<Result<Line, TextError>>),
     /// The same, and what is to be done with each answer.
     Explore(Vec<Result<Line, TextError>>, Vec<Explore>),
+    /// The same, with the layers of a view.
+    Layers(Vec<Result<Line, TextError>>, View),
     /// What a file would hold, for a task that reads files.
     File(String),
     /// The lines of some texts for a model that judges, and what is to be done with the answers.
@@ -55,7 +58,7 @@ impl Question {
     /// Texts in it.
     pub fn texts(&self) -> usize {
         match self {
-            Question::Lines(lines) | Question::Explore(lines, _) => lines.len(),
+            Question::Lines(lines) | Question::Explore(lines, _) | Question::Layers(lines, _) => lines.len(),
             Question::File(_) => 1,
             Question::Touch { texts, .. } => *texts,
         }
@@ -64,7 +67,7 @@ impl Question {
     /// Roughly, the characters in it.
     pub fn chars(&self) -> usize {
         match self {
-            Question::Lines(lines) | Question::Explore(lines, _) => lines.iter().map(size).sum(),
+            Question::Lines(lines) | Question::Explore(lines, _) | Question::Layers(lines, _) => lines.iter().map(size).sum(),
             Question::File(content) | Question::Touch { content, .. } => content.len(),
         }
     }
@@ -105,6 +108,10 @@ fn compute(batch: &mut [Job]) -> Result<Vec<Vec<String>>, Refusal> {
     if let Question::Explore(lines, explore) = &first.question {
         return Ok(vec![explored(first, lines, explore)?]);
     }
+    if let Question::Layers(lines, view) = &mut first.question {
+        let lines = waiting(std::mem::take(lines));
+        return Ok(vec![layered(model, lines, *view, &options)?]);
+    }
     // Whose line is whose.
     let mut lines: Vec<(usize, Result<Line, TextError>)> = Vec::new();
     for (owner, job) in batch.iter_mut().enumerate() {
@@ -130,13 +137,7 @@ fn compute(batch: &mut [Job]) -> Result<Vec<Vec<String>>, Refusal> {
         if slice.is_empty() {
             continue;
         }
-        let (send, receive) = sync_channel(slice.len());
-        for line in slice {
-            // There is room for all of them.
-            let _ = send.send(line);
-        }
-        drop(send);
-        for (owner, line) in owners.into_iter().zip(replies(model, Input::Live(receive), &options)?) {
+        for (owner, line) in owners.into_iter().zip(replies(model, waiting(slice), &options)?) {
             found[owner].push(line);
         }
     }
@@ -180,6 +181,36 @@ fn touched(loaded: &Loaded, content: &str, touch: &Touch, options: &AnswerOption
         Ok(answer.to_string())
     };
     model.answers(Input::Content(content), &options).map_err(refused)?.zip(&found).map(one).collect()
+}
+
+/// Lines as they come from a pipe, all of them there already.
+fn waiting(lines: Vec<Result<Line, TextError>>) -> Input<'static> {
+    let (send, receive) = sync_channel(lines.len());
+    for line in lines {
+        // There is room for all of them.
+        let _ = send.send(line);
+    }
+    Input::Live(receive)
+}
+
+/// Answers with all layers and heads of a view, in the order of the texts.
+fn layered(model: &dyn AnyModel, input: Input, view: View, options: &AnswerOptions) -> Result<Vec<String>, Refusal> {
+    let refused = |error: spotlight::Error| Refusal::impossible(error.to_string());
+    let drawing = Drawing { view: Some(view), ..Drawing::default() };
+    let options = AnswerOptions { layers: true, unranked: true, ..options.clone() };
+    let one = |reply: spotlight::Result<Reply>| {
+        let reply = reply.map_err(refused)?;
+        let mut json = in_json(&reply);
+        if let (Some(fields), Some(answer)) = (json.as_object_mut(), &reply.answer) {
+            let stacks = answer.pictures(&drawing).into_iter().filter_map(|picture| match picture {
+                Picture::Stack(stack) => Some(stack.to_json()),
+                _ => None,
+            });
+            fields.insert("layers".into(), stacks.collect());
+        }
+        Ok(json.to_string())
+    };
+    model.answers(input, &options).map_err(refused)?.map(one).collect()
 }
 
 /// What `predict --json` prints.

@@ -47,6 +47,9 @@ pub fn models() -> &'static Place {
     })
 }
 
+/// What the Transformer of these tests answers with several units.
+pub const LONG: &str = "III";
+
 /// A server that runs until it is dropped.
 pub struct Server {
     process: Child,

@@ -1,7 +1,7 @@
 //! Answers as values: every task has its own type, all of them can be written as a line of text, as JSON, and drawn.
 
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::view::Picture;
@@ -67,7 +67,8 @@ pub struct Drawing {
 }
 
 /// The attentions of a Transformer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum View {
     /// Of what is written to what was read.
     Cross,
@@ -80,7 +81,7 @@ pub enum View {
 }
 
 /// How many layers and heads can be looked into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Layers {
     /// Of the encoder; 0 if it has no attention.
     pub encoder: usize,

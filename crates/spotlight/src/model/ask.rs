@@ -111,6 +111,11 @@ impl<'a> Input<'a> {
         Ok(Questions(Box::new(read)))
     }
 
+    /// What its rows are called in messages, if it is a file.
+    pub(super) fn path(&self) -> PathBuf {
+        if let Input::File(path) = self { path.to_path_buf() } else { PathBuf::new() }
+    }
+
     /// As the name of a file that is read as a whole.
     pub fn file(&self) -> Result<&'a Path> {
         match self {

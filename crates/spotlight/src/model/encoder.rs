@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use spotlight_kernels::Float;
 
-use super::{TransformerSection, need};
+use super::{Layers, TransformerSection, need};
 use crate::Result;
 use crate::axis::Axis;
 use crate::config::ConfigError;
@@ -89,6 +89,12 @@ impl EncoderSection {
         }
         let control = self.cell == EncoderName::Average;
         need(!control || self.layers == 1, "model.layers", "must be 1: the average encoder has one layer")
+    }
+
+    /// The layers that can be looked into, if it reads by attention.
+    pub fn layers(&self, transformer: &TransformerSection) -> Option<Layers> {
+        let looked = Layers { encoder: self.layers, decoder: 0, heads: transformer.heads };
+        (self.cell == EncoderName::Transformer).then_some(looked)
     }
 
     /// Features of a state.

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::answer::Layers;
 use super::ask::{AnswerOptions, Input, Replies};
 use super::describe::{Baseline, Fact, Outline, Scores, add_baselines};
 use super::grow::Named;
@@ -148,6 +149,11 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Why there is no attention to look at, if there is none.
     fn blind(&self) -> Option<String>;
 
+    /// The layers that can be looked into, of a Transformer.
+    fn layers(&self) -> Option<Layers> {
+        None
+    }
+
     /// Why its answers do not say how probable it is that they are right, if they do not.
     fn unsure(&self) -> Option<&'static str> {
         None
@@ -222,6 +228,9 @@ pub trait AnyModel: Send + Sync {
     /// Why there is no attention to look at, if there is none.
     fn blind(&self) -> Option<String>;
 
+    /// The layers that can be looked into, of a Transformer.
+    fn layers(&self) -> Option<Layers>;
+
     /// Why its answers do not say how probable it is that they are right, if they do not.
     fn unsure(&self) -> Option<&'static str>;
 
@@ -268,6 +277,10 @@ impl<M: Model> AnyModel for M {
 
     fn blind(&self) -> Option<String> {
         Model::blind(self)
+    }
+
+    fn layers(&self) -> Option<Layers> {
+        Model::layers(self)
     }
 
     fn unsure(&self) -> Option<&'static str> {

@@ -25,6 +25,7 @@ pub mod head;
 mod kind;
 pub mod layers;
 pub mod lbfgs;
+mod limits;
 pub mod linear;
 pub mod matching;
 mod nearest;

@@ -2,6 +2,7 @@
 
 import * as beside from './beside.js';
 import { h } from './dom.js';
+import * as layers from './layers.js';
 import * as reads from './reads.js';
 import * as rows from './rows.js';
 import * as save from './save.js';
@@ -16,7 +17,10 @@ const $ = id => document.getElementById(id);
 let shelf = [], limits = {}, shown = null, verdict = null;
 
 const model = () => shelf.find(model => model.name === state.model) ?? shelf[0];
-const VIEWS = { look: 'look', words: 'change words', rows: 'rows of a file', beside: 'side by side' };
+const VIEWS = { look: 'look', layers: 'layers', words: 'change words', rows: 'rows of a file', beside: 'side by side' };
+
+// Only a Transformer has layers to look into.
+const viewsOf = model => Object.keys(VIEWS).filter(view => view !== 'layers' || model.layers);
 
 function say(text, bad) {
   $('status').textContent = text;
@@ -42,6 +46,7 @@ async function drawn() {
     let parts;
     if (state.view === 'rows') parts = rows.show(now, limits.texts, draw, fail);
     else if (!text.trim()) parts = [h('p', {}, 'Type something to read.')];
+    else if (state.view === 'layers') parts = layers.show(shown = await layers.load(now, text));
     else if (state.view === 'words') parts = words.show(shown = await words.load(now, text));
     else if (state.view === 'beside') {
       const other = shelf.find(model => model.name === state.other);
@@ -75,7 +80,7 @@ function controls() {
   $('beam').value = state.beam ?? '';
   $('beam').max = limits.beam;
   $('beam-label').hidden = now.task !== 'seq2seq';
-  const views = Object.keys(VIEWS);
+  const views = viewsOf(now);
   $('views').replaceChildren(...views.map(view => h('button', { 'aria-current': String(state.view === view), 'data-view': view, onclick: () => change({ view }) }, VIEWS[view])));
   $('text-label').textContent = { match: 'A question and an answer a line, apart by a tab', bags: 'Rows of a CSV file, with its header' }[now.task] ?? 'Type something';
   if (document.activeElement !== $('text') || $('text').value === '') $('text').value = state.text;
@@ -99,7 +104,7 @@ async function audited() {
 function believe() {
   restore();
   if (!shelf.some(model => model.name === state.model)) state.model = shelf[0].name;
-  if (!Object.hasOwn(VIEWS, state.view)) state.view = 'look';
+  if (!viewsOf(model()).includes(state.view)) state.view = 'look';
 }
 
 async function start() {

@@ -1,14 +1,15 @@
 // A matrix of weights: columns are read, rows are written. And the lines between the two.
 
 import { backwards, colour, h, inkOn, s, seen } from './dom.js';
-import { largest, scale } from './scale.js';
+import { largest, scale, sees } from './scale.js';
 import { drag, dragged, tip, untip } from './tip.js';
 
-const CELL = 30, MANY = 4000;
+const CELL = 30, MANY = 4000, HIDDEN = '#9ca0aa';
 // The column that the keyboard has reached.
 let column = 0;
 
-// options: row (selected), onrow(row), onweight(row, column, weight), signed (weights are differences), changed (set of rows), small (pixels of a cell of a thumbnail)
+// options: row (selected), onrow(row), onweight(row, column, weight), signed (weights are differences), changed (set of rows), small (pixels of a cell of a thumbnail), on (a scale shared with others), rows (what the rows do)
+// A weight that is null is hidden: the row does not see that column.
 export function matrix(source, output, weights, options = {}) {
   const cell = options.small ?? (source.length > 60 ? 16 : CELL), turned = backwards(source);
   const long = list => Math.max(1, ...list.map(unit => [...seen(unit)].length));
@@ -18,29 +19,29 @@ export function matrix(source, output, weights, options = {}) {
   // Where a column stands: texts that are read from right to left run so.
   const x = j => left + (turned ? source.length - 1 - j : j) * cell;
   const width = left + cell * source.length + 8, height = top + cell * output.length + 8;
-  const most = largest(weights), on = scale(weights, 'unit');
+  const most = largest(weights), on = options.on ?? scale(weights, 'unit');
   const short = text => [...text].length > 14 ? [...text].slice(0, 13).join('') + '…' : text;
   const svg = s('svg', { width, height, viewBox: `0 0 ${width} ${height}`, class: 'matrix', role: 'img', 'aria-label': options.label ?? 'weights: rows are written, columns are read' });
   svg.append(s('rect', { x: left, y: top, width: cell * source.length, height: cell * output.length, fill: colour(0) }));
   // Of very many cells those of one shade are one shape: a browser draws a thousand shapes at once, not a hundred thousand.
   const many = weights.length * source.length > MANY, shades = new Map(), size = cell - (cell > 4);
   weights.forEach((row, i) => row.forEach((weight, j) => {
-    const share = options.signed ? weight / most : on.share(weight);
+    const hidden = weight === null, among = sees(row), share = hidden ? 0 : options.signed ? weight / most : on.share(weight, among);
     // What is as pale as the ground is not drawn: a large matrix is mostly that.
-    if (Math.abs(share) < 0.004) return;
+    if (!hidden && Math.abs(share) < 0.004) return;
     if (many) {
-      const shade = Math.round(share * 96) / 96;
+      const shade = hidden ? HIDDEN : Math.round(share * 96) / 96;
       shades.set(shade, `${shades.get(shade) ?? ''}M${x(j)} ${top + i * cell}h${size}v${size}h${-size}z`);
       return;
     }
-    svg.append(s('rect', { x: x(j), y: top + i * cell, width: size, height: size, fill: colour(share) },
-      s('title', {}, `${seen(output[i])} ← ${seen(source[j])}: ${weight.toFixed(4)}`)));
-    if (!options.small && cell >= CELL && (options.signed ? Math.abs(weight) >= 0.005 : on.shows(weight))) {
-      const text = options.signed ? `${weight < 0 ? '−' : ''}${Math.abs(weight) < 1 ? Math.abs(weight).toFixed(2).slice(1) : Math.abs(weight).toFixed(1)}` : on.number(weight);
+    svg.append(s('rect', { x: x(j), y: top + i * cell, width: size, height: size, fill: hidden ? HIDDEN : colour(share) },
+      s('title', {}, `${seen(output[i])} ← ${seen(source[j])}: ${hidden ? 'hidden' : weight.toFixed(4)}`)));
+    if (!hidden && !options.small && cell >= CELL && (options.signed ? Math.abs(weight) >= 0.005 : on.shows(weight, among))) {
+      const text = options.signed ? `${weight < 0 ? '−' : ''}${Math.abs(weight) < 1 ? Math.abs(weight).toFixed(2).slice(1) : Math.abs(weight).toFixed(1)}` : on.number(weight, among);
       svg.append(s('text', { x: x(j) + cell / 2 - 0.5, y: top + i * cell + cell / 2 + 4, 'text-anchor': 'middle', style: `font-size:11px;fill:${inkOn(share)}`, 'pointer-events': 'none' }, text));
     }
   }));
-  shades.forEach((d, shade) => svg.append(s('path', { d, fill: colour(shade) })));
+  shades.forEach((d, shade) => svg.append(s('path', { d, fill: shade === HIDDEN ? HIDDEN : colour(shade) })));
   if (options.small) return svg;
   // The cell under a pointer, told beside it.
   const at = event => {
@@ -50,7 +51,8 @@ export function matrix(source, output, weights, options = {}) {
   const tell = event => {
     const found = at(event);
     if (!found) return untip();
-    tip(event, `${found.name}: ${found.weight.toFixed(4)}${options.signed ? '' : `, ${(found.weight * source.length).toFixed(2)} times uniform`}`);
+    if (found.weight === null) return tip(event, `${found.name}: hidden, it comes later`);
+    tip(event, `${found.name}: ${found.weight.toFixed(4)}${options.signed ? '' : `, ${(found.weight * sees(weights[found.i])).toFixed(2)} times uniform`}`);
   };
   svg.addEventListener('pointermove', tell);
   svg.addEventListener('pointerdown', event => {
@@ -61,7 +63,7 @@ export function matrix(source, output, weights, options = {}) {
     drag(event, found.weight, found.name, weight => options.onweight(found.i, found.j, weight));
   });
   svg.addEventListener('pointerleave', event => { if (event.pointerType !== 'touch') untip(); });
-  svg.append(s('text', { x: left, y: 12, class: 'soft' }, turned ? '← reads' : 'reads →'), s('text', { x: 0, y: top - 6, class: 'soft' }, 'writes ↓'));
+  svg.append(s('text', { x: left, y: 12, class: 'soft' }, turned ? '← reads' : 'reads →'), s('text', { x: 0, y: top - 6, class: 'soft' }, `${options.rows ?? 'writes'} ↓`));
   source.forEach((unit, j) => {
     const middle = x(j) + cell / 2;
     svg.append(s('text', slanted ? { x: middle + 4, y: top - 6, transform: `rotate(-60 ${middle + 4} ${top - 6})` } : { x: middle, y: top - 7, 'text-anchor': 'middle' }, short(seen(unit))));
@@ -104,7 +106,7 @@ export function matrix(source, output, weights, options = {}) {
 export function framed(source, output, weights, options = {}) {
   const drawn = matrix(source, output, weights, options), frame = h('div', { class: `wide ${options.frame ?? ''}` }, drawn);
   if (source.length <= 60) return frame;
-  const map = matrix(source, output, weights, { small: Math.max(1, 560 / source.length), signed: options.signed, label: 'map of the whole' });
+  const map = matrix(source, output, weights, { small: Math.max(1, 560 / source.length), signed: options.signed, on: options.on, label: 'map of the whole' });
   map.classList.add('map');
   map.addEventListener('click', event => { const box = map.getBoundingClientRect(); frame.scrollLeft = (event.clientX - box.left) / box.width * frame.scrollWidth - frame.clientWidth / 2; });
   return [map, frame];

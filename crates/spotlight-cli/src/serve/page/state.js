@@ -12,6 +12,8 @@ const fresh = () => ({
   edits: [], // {step, weights}: rows of attention put in by hand
   off: [], // heads switched off
   row: null, // the row that is selected
+  inside: '', // which attention of a Transformer
+  panel: null, // its layer and head that stands large
 });
 export const state = fresh();
 
@@ -35,7 +37,7 @@ const pick = changes => Object.fromEntries(['force', 'edits', 'row', 'variant', 
 
 export function address() {
   const query = new URLSearchParams();
-  for (const name of ['model', 'other', 'view', 'text', 'variant']) if (state[name]) query.set(name, state[name]);
+  for (const name of ['model', 'other', 'view', 'text', 'variant', 'inside', 'panel']) if (state[name]) query.set(name, state[name]);
   if (state.beam) query.set('beam', state.beam);
   if (state.scale) query.set('scale', state.scale);
   if (state.row !== null) query.set('row', state.row);
@@ -47,7 +49,7 @@ export function address() {
 export function restore() {
   const query = new URLSearchParams(location.hash.slice(1));
   Object.assign(state, fresh());
-  for (const name of ['model', 'other', 'view', 'text', 'variant']) if (query.has(name)) state[name] = query.get(name);
+  for (const name of ['model', 'other', 'view', 'text', 'variant', 'inside', 'panel']) if (query.has(name)) state[name] = query.get(name);
   const number = name => Number.isInteger(Number(query.get(name))) && query.has(name) ? Number(query.get(name)) : null;
   state.beam = query.has('beam') ? Math.max(1, number('beam') ?? 1) : null;
   state.row = number('row');

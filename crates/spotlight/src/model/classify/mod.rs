@@ -38,6 +38,7 @@ use crate::model::describe::Baseline;
 use crate::model::encoder::with_words_of_vectors;
 use crate::model::ensemble::{first_and_peers, other_labels};
 use crate::model::fits::Reader;
+use crate::model::limits::Limit;
 use crate::model::linear::Linear;
 use crate::model::{Calibration, folder, head};
 use crate::params::Params;
@@ -217,9 +218,23 @@ impl Classifier {
 
     /// Texts as numbers. A label the model does not know is an error that names its line.
     pub fn examples(&self, texts: &[Labelled]) -> Result<Vec<Example>> {
+        self.check_lengths(texts)?;
         let example =
             |t: &Labelled| Ok(Example { text: self.text(&t.text), label: head::number_of(&self.labels, &t.label, t.line)?, line: t.line });
         texts.iter().map(example).collect()
+    }
+
+    fn limit(&self) -> Limit {
+        Limit(if let Net::Pooled(net) = &self.net { net.encoder.longest() } else { None })
+    }
+
+    fn units_in(&self, text: &str) -> usize {
+        self.units.tokenizer().map_or(0, |tokenizer| tokenizer.ids(text).len())
+    }
+
+    /// An error for the first text that has more units than there are learned positions.
+    fn check_lengths(&self, texts: &[Labelled]) -> Result<()> {
+        texts.iter().try_for_each(|t| self.limit().example(TEXT, t.line, || self.units_in(&t.text)))
     }
 
     /// How it learns.

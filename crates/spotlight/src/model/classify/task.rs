@@ -1,8 +1,8 @@
 //! Classification as a task: what every command and server needs of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Answer, Classifier, ClassifyLearner, Config, Example, Form, Net, Units};
+use super::{Answer, Classifier, ClassifyLearner, Config, Example, Form, Net, TEXT, Units};
 use crate::Result;
 use crate::audit::{self, Course, Progress};
 use crate::config::resolve;
@@ -16,7 +16,7 @@ use crate::model::head::{confusion, label_measures, nothing_to_measure, number_o
 use crate::model::layers::Reading;
 use crate::model::probe::Probe;
 use crate::model::touch::{self, Saying};
-use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
+use crate::model::{Chosen, Contexts, Layers, Model, Settings, Task, Touch, Touched, teach};
 use crate::params::Params;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, InputText, Table, text_of};
@@ -38,23 +38,25 @@ impl Settings for Config {
     }
 }
 
-/// The text to answer, and its label if the file has one: the answer does not depend on it. To nothing there is nothing to say.
-fn filled(path: &Path, read: InputText) -> Result<(String, Option<String>), TextError> {
-    match read.text.trim() {
-        "" => Err(TextError::at(path, read.line, None, Fault::EmptyLine)),
-        text => Ok((text.to_string(), read.label)),
-    }
-}
-
 impl Classifier {
+    /// The text to answer, and its label if the file has one: the answer does not depend on it. To nothing there is nothing to say.
+    fn filled(&self, path: &Path, read: InputText) -> Result<(String, Option<String>), TextError> {
+        let text = match read.text.trim() {
+            "" => return Err(TextError::at(path, read.line, None, Fault::EmptyLine)),
+            text => text.to_string(),
+        };
+        self.limit().line(path, read.line, TEXT, || self.units_in(&text))?;
+        Ok((text, read.label))
+    }
+
     /// The texts of an input, each with its label if it came with one.
     fn questions<'a>(&'a self, input: Input<'a>) -> Result<Questions<'a, (String, Option<String>)>> {
         let format = &self.config.data.format;
-        let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
+        let file = input.path();
         input.questions(
             format,
-            |table| Ok(Box::new(table.texts()?.map(move |row| row.and_then(|read| filled(&file, read))))),
-            |path, line| text_of(path, line, format.longest).and_then(|read| filled(path, read)),
+            |table| Ok(Box::new(table.texts()?.map(move |row| row.and_then(|read| self.filled(&file, read))))),
+            |path, line| text_of(path, line, format.longest).and_then(|read| self.filled(path, read)),
         )
     }
 
@@ -172,6 +174,7 @@ impl Model for Classifier {
     }
 
     fn calibrate(&self, rows: &[Labelled]) -> Result<Option<Calibration>> {
+        self.check_lengths(rows)?;
         let gold = rows.iter().map(|row| number_of(&self.labels, &row.label, row.line)).collect::<Result<Vec<u32>>>()?;
         let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
         let said: Vec<Vec<f32>> = self.decisions(&texts)?.into_iter().map(|d| d.probabilities).collect();
@@ -249,6 +252,11 @@ impl Model for Classifier {
         self.config.model.pooling.blind()
     }
 
+    fn layers(&self) -> Option<Layers> {
+        let m = &self.config.model;
+        m.encoder.layers(&self.config.transformer).filter(|_| m.form == Form::Pooled)
+    }
+
     fn caveat(&self) -> &'static str {
         match self.config.model.form {
             Form::Evidence => {
@@ -299,6 +307,7 @@ impl Model for Classifier {
 
     /// Accuracy, macro F1, ROC-AUC for two labels, how far the probabilities can be trusted, and the table per class.
     fn scores(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Scores> {
+        self.check_lengths(rows)?;
         let mut report = Report::new();
         report.count("texts", rows.len());
         let gold = rows.iter().map(|row| number_of(&self.labels, &row.label, row.line)).collect::<Result<Vec<u32>>>()?;
@@ -310,6 +319,7 @@ impl Model for Classifier {
     }
 
     fn tallies(&self, rows: &[Labelled], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        self.check_lengths(rows)?;
         let said: Vec<String> =
             self.answer(&rows.iter().map(|t| t.text.as_str()).collect::<Vec<_>>())?.into_iter().map(|answer| answer.label).collect();
         Confusion::tallies(&rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), &said).map_err(nothing_to_measure)

@@ -12,11 +12,12 @@ use crate::model::describe::{Baseline, Fact, Outline, Scores, add_measures, grou
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::layers::Reading;
-use crate::model::{Chosen, Contexts, Model, Settings, Task, Touch, Touched, teach};
+use crate::model::limits::Limit;
+use crate::model::{Chosen, Contexts, Layers, Model, Settings, Task, Touch, Touched, teach};
 use crate::params::Params;
-use crate::text::Question;
 use crate::text::guess::guess_units;
 use crate::text::read::{Examples, Table, candidate_of, question_groups};
+use crate::text::{Question, TextError};
 use crate::train::{Measure, Outcome, Run, TrainSettings, Watch};
 use crate::view::CAVEAT;
 
@@ -47,13 +48,34 @@ fn ranked(rows: &[Question], answers: Vec<Answer>) -> Vec<Answer> {
 }
 
 impl Matcher {
+    fn limit(&self) -> Limit {
+        Limit(if let Net::Pooled(net) = &self.net { net.encoders()[0].longest() } else { None })
+    }
+
+    /// A candidate, unless one of its texts has more units than there are learned positions.
+    fn checked(&self, path: &Path, row: Question) -> Result<Question, TextError> {
+        self.limit().line(path, row.line, "question", || self.ids(&row.question).len())?;
+        self.limit().line(path, row.line, "answer", || self.ids(&row.answer).len())?;
+        Ok(row)
+    }
+
+    /// An error for the first of some examples with such a text.
+    fn check_lengths(&self, rows: &[Question]) -> Result<()> {
+        for row in rows {
+            self.limit().example("question", row.line, || self.ids(&row.question).len())?;
+            self.limit().example("answer", row.line, || self.ids(&row.answer).len())?;
+        }
+        Ok(())
+    }
+
     /// The candidates of an input.
     fn questions<'a>(&'a self, input: Input<'a>) -> Result<Questions<'a, Question>> {
         let (id_column, format) = (self.config.data.id_column, &self.config.data.format);
+        let file = input.path();
         input.questions(
             format,
-            |table| Ok(Box::new(table.candidates(id_column)?)),
-            move |path, line| candidate_of(path, line, id_column, format.longest),
+            |table| Ok(Box::new(table.candidates(id_column)?.map(move |row| row.and_then(|row| self.checked(&file, row))))),
+            move |path, line| candidate_of(path, line, id_column, format.longest).and_then(|row| self.checked(path, row)),
         )
     }
 
@@ -179,6 +201,7 @@ impl Model for Matcher {
     }
 
     fn examples(&self, rows: &[Question]) -> Result<Vec<Example>> {
+        self.check_lengths(rows)?;
         Ok(self.examples(rows))
     }
 
@@ -191,7 +214,11 @@ impl Model for Matcher {
     }
 
     fn measure(&self, rows: &[Question]) -> Result<Vec<Measure>> {
-        if self.peers.is_empty() { teach::measure(self, rows) } else { self.joint_measures(rows) }
+        if self.peers.is_empty() {
+            return teach::measure(self, rows);
+        }
+        self.check_lengths(rows)?;
+        self.joint_measures(rows)
     }
 
     fn outline(&self, train: &[Question], dev: &[Question]) -> Result<Outline> {
@@ -227,6 +254,11 @@ impl Model for Matcher {
 
     fn blind(&self) -> Option<String> {
         self.config.model.pooling.blind()
+    }
+
+    fn layers(&self) -> Option<Layers> {
+        let m = &self.config.model;
+        m.encoder.layers(&self.config.transformer).filter(|_| m.form == Form::Pooled)
     }
 
     fn unsure(&self) -> Option<&'static str> {
@@ -293,6 +325,7 @@ impl Model for Matcher {
     }
 
     fn tallies(&self, rows: &[Question], _: &AnswerOptions) -> Result<Vec<Tallies>> {
+        self.check_lengths(rows)?;
         let answers = self.answer(&rows.iter().map(|q| (&q.question, &q.answer)).collect::<Vec<_>>())?;
         let candidate = |row: usize| Candidate { score: answers[row].score as f64, relevant: rows[row].relevant };
         let questions: Vec<Vec<Candidate>> =

@@ -38,11 +38,7 @@ impl Inside {
             let heads = tape.shape(weights).1 / layers;
             (0..layers).map(|layer| tables(&tape, weights, layer * heads, heads, source.len())).collect()
         });
-        Ok(Inside {
-            encoder: of_itself(&tape, &read.weights, source.len()),
-            decoder: of_itself(&tape, &decoded.own, inputs.len()),
-            cross,
-        })
+        Ok(Inside { encoder: of_itself(&tape, &read.weights, source.len()), decoder: of_itself(&tape, &decoded.own, inputs.len()), cross })
     }
 
     /// How many layers and heads there are.

@@ -1,7 +1,7 @@
 //! Transduction as a task: what every command and server needs of it.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::config::Architecture;
@@ -20,7 +20,7 @@ use crate::model::describe::{Baseline, Fact, Outline, Scores, grouped, units, wr
 use crate::model::ensemble::alone;
 use crate::model::grow::{self, Named};
 use crate::model::head::nothing_to_measure;
-use crate::model::{Chosen, Contexts, Model, Settings, Task, teach};
+use crate::model::{Chosen, Contexts, Layers, Model, Settings, Task, teach};
 use crate::nn::transformer::PositionKind;
 use crate::params::Params;
 use crate::search::Lexicon;
@@ -178,6 +178,7 @@ impl Transducer {
 
     /// Answers to the source of each pair.
     fn answers_to(&self, pairs: &[Pair], options: &AnswerOptions) -> Result<Vec<Answer>> {
+        self.check_sources(pairs)?;
         let sources: Vec<Source> = pairs.iter().map(|p| (p.source.clone(), p.features.clone())).collect();
         // What is measured is what was written.
         let mut plan = self.plan(options)?;
@@ -402,9 +403,8 @@ impl Model for Transducer {
 
     fn lessons(&self, rows: &[Pair]) -> Result<Vec<Example>> {
         let mut lessons = self.examples(&with_made_up(rows, self.config.data.made_up, self.config.seed));
-        let longer = joined(&lessons, self.config.data.joined, self.config.seed);
-        self.check_lengths(&longer)?;
-        lessons.extend(longer);
+        lessons.extend(joined(&lessons, self.config.data.joined, self.config.seed));
+        self.check_lengths(&lessons)?;
         Ok(lessons)
     }
 
@@ -459,6 +459,15 @@ impl Model for Transducer {
         blind.then(|| "the model has no attention to look at (attention.score = \"none\")".into())
     }
 
+    fn layers(&self) -> Option<Layers> {
+        let m = &self.config.model;
+        let (reads, writes) = (m.architecture.reads_by_attention(), m.architecture.writes_by_attention());
+        let of = |by_attention: bool, layers: usize| if by_attention { layers } else { 0 };
+        let looked =
+            Layers { encoder: of(reads, m.encoder_layers), decoder: of(writes, m.decoder_layers), heads: self.config.transformer.heads };
+        (reads || writes).then_some(looked)
+    }
+
     fn unsure(&self) -> Option<&'static str> {
         let why = match self.peers.as_slice() {
             [] => "it has no calibration; train it anew, with at least 20 development examples",
@@ -472,7 +481,7 @@ impl Model for Transducer {
         let (features, format, layers) = (self.config.data.features, &self.config.data.format, options.layers);
         // Only rows of a file are known to follow each other.
         let running = self.config.model.neighbours && matches!(input, Input::File(_));
-        let file = if let Input::File(path) = &input { path.to_path_buf() } else { PathBuf::new() };
+        let file = input.path();
         let split = |path: &Path, line: usize, s: SourceText| {
             self.check_source(path, line, &s.source, s.features.as_deref())?;
             Ok((s.source, s.features))
