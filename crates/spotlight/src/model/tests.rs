@@ -94,6 +94,7 @@ fn answers_as_json_to_the_byte() {
         attention: vec![vec![0.1, 0.9]],
         members: vec![],
         contributions: Vec::new(),
+        reading: None,
     };
     assert_eq!(
         answer.to_json().to_string(),
@@ -119,6 +120,7 @@ fn answers_as_json_to_the_byte() {
         members: vec![],
         crossed: true,
         evidence: None,
+        readings: [None, None],
     };
     assert_eq!(
         answer.to_json().to_string(),

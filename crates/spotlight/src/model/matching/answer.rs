@@ -99,7 +99,7 @@ impl answer::Answer for Answer {
         if let Some(view) = drawing.view {
             let sides = [(&self.question, "question", &self.question_tokens), (&self.answer, "answer", &self.answer_tokens)];
             let stack = |(reading, (text, side, units)): (&Option<Reading>, (&String, &str, &Vec<String>))| {
-                reading.as_ref()?.stack(view, drawing, text, &format!("{side}, score {:.2}", self.score), units)
+                reading.as_ref()?.stack(view, drawing, text, &format!("score {:.2} ({side})", self.score), units)
             };
             return self.readings.iter().zip(sides).filter_map(stack).map(Picture::from).collect();
         }
