@@ -42,7 +42,7 @@ function stacked(stack, view, number) {
     matrix(stack.source, stack.output, panel.weights, { small, on, label: panel.name }), h('br'), panel.short);
   const hidden = chosen.weights.some(row => row.includes(null));
   return h('section', { class: 'layers' },
-    h('p', { class: 'answer', dir: 'auto' }, stack.text || '(nothing)'), h('p', { class: 'row legend' }, `${stack.view}. ${on.legend}.${hidden ? ' Grey is hidden: a position does not see those after it.' : ''}`),
+    h('p', { class: 'answer', dir: 'auto' }, stack.text || '(nothing)'), h('p', { class: 'row legend' }, `${stack.view}; ${on.legend}.${hidden ? ' Grey is hidden: a position does not see those after it.' : ''}`),
     all.length > 1 && stack.layers.map((layer, l) => [h('h3', {}, layer.name), h('div', { class: 'row heads' }, all.filter(panel => panel.layer === l).map(thumbnail))]),
     h('h2', {}, chosen.name), framed(stack.source, stack.output, chosen.weights, { on, rows, label: chosen.name }), trust(null));
 }

@@ -27,7 +27,10 @@ const SEQ2SEQ: &[Choice] = &[
     ALL,
     choice("data.features", "whether the first line has a third column"),
     choice("data.alternatives", "false if more than one row in 20 repeats another, as in running text"),
-    choice("data.made_up", "1,000 below 500 pairs of spelt texts, if most of them share three letters in a row"),
+    choice(
+        "data.made_up",
+        "1,000 below 500 pairs of spelt texts, if most of them share three letters in a row; up to 300 pairs also if what letters write elsewhere says what they write here",
+    ),
     choice("source.units", UNITS),
     choice("source.vocab_size", VOCAB),
     choice("target.units", UNITS),

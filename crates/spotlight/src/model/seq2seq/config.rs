@@ -79,7 +79,7 @@ pub struct Data {
     pub features: bool,
     /// Whether rows with the same source give it several right answers, as a dictionary does. If not, every row is measured on its own, as in running text.
     pub alternatives: bool,
-    /// So many pairs are made up from those of the file and learnt beside them: the letters that source and target share are replaced by others, on both sides alike. For few pairs of spelt texts.
+    /// So many pairs are made up from those of the file and learnt beside them: the letters that source and target share are replaced by others, on both sides alike; or, where they share none, letters and what they write are put together anew. For few pairs of spelt texts.
     pub made_up: usize,
     /// So many pairs are made by joining two to four of the file, and learnt beside them, links included: for sentences that are shorter than those to be answered. For words and subwords.
     pub joined: usize,

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::config::Architecture;
+use super::data::Vocabularies;
 use super::hard::Hard;
 use super::joined::joined;
 use super::learn::right;
-use super::made_up::{have_stems, with_made_up};
+use super::made_up::{have_stems, letters_tell, with_made_up};
 use super::neighbours::{self, Neighbour, REACH};
 use super::{Answer, Config, Example, SearchOptions, Seq2SeqLearner, Transducer};
 use crate::audit::{self, Course, Progress};
@@ -208,6 +209,8 @@ const COUNTED: usize = 1_000;
 
 /// Pairs that are too few to learn from them that letters are copied.
 const FEW: usize = 500;
+/// Pairs that are too few to learn from them that letters are written one after the other.
+const FEW_SPELT: usize = 300;
 /// Pairs that are made up beside them.
 const MADE_UP: usize = 1000;
 
@@ -293,13 +296,23 @@ impl Model for Transducer {
             config.model.remember = true;
             notes.push("pairs repeat themselves, as in running text: every row is measured on its own, and what sources were answered is remembered".into());
         }
-        let spelt = config.source.units.spells() && config.target.units.spells();
+        let told = resolve(&config, "", changes)?;
+        let spelt = told.source.units.spells() && told.target.units.spells();
+        let letters = || -> Result<bool> {
+            let could = told.source.units.spells() && !told.data.features && rows.len() <= FEW_SPELT;
+            Ok(could && letters_tell(rows, &Vocabularies::train(&told, rows)?))
+        };
         if changes.iter().any(|change| change.trim_start().starts_with("data.made_up")) {
             config.data.made_up = asked.data.made_up;
         } else if spelt && rows.len() < FEW && have_stems(rows) {
             config.data.made_up = MADE_UP;
             notes.push(format!(
                 "{MADE_UP} pairs are made up beside these few: letters that source and target share are replaced (data.made_up)"
+            ));
+        } else if letters()? {
+            config.data.made_up = MADE_UP;
+            notes.push(format!(
+                "{MADE_UP} pairs are made up beside these few: letters and what they write are put together anew (data.made_up)"
             ));
         }
         let told = resolve(&config, "", changes)?;
@@ -402,7 +415,7 @@ impl Model for Transducer {
     }
 
     fn lessons(&self, rows: &[Pair]) -> Result<Vec<Example>> {
-        let mut lessons = self.examples(&with_made_up(rows, self.config.data.made_up, self.config.seed));
+        let mut lessons = self.examples(&with_made_up(rows, self.config.data.made_up, self.config.seed, &self.vocabularies));
         lessons.extend(joined(&lessons, self.config.data.joined, self.config.seed));
         self.check_lengths(&lessons)?;
         Ok(lessons)

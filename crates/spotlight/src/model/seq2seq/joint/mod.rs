@@ -8,10 +8,11 @@
 //! this the best model of pronunciation before networks were, and it errs elsewhere than a network does: what it counts it has seen letter by letter, and what it has not seen it does not dream of.
 //! So the two judge answers together ([`beside`](super::beside)). It is made in a second, by counting.
 //!
-//! The rooms: `align` finds what each unit writes, `grams` counts what follows what, and here words are scored.
+//! The rooms: `align` finds what each unit writes, `grams` counts what follows what, here words are scored, and `say` has what the counts would say themselves.
 
 mod align;
 mod grams;
+mod say;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -68,6 +69,11 @@ struct Counted {
     /// For each unit of the source, what it may write, with the number of the gram.
     pieces: HashMap<u32, Vec<(u32, Gram)>>,
     grams: Grams,
+    /// All grams, by their numbers.
+    every: Vec<Gram>,
+    /// The first gram of each word, and how many the longest word has.
+    starts: Vec<u32>,
+    longest: usize,
     /// Sources and targets of the pairs.
     sources: HashSet<Vec<u32>>,
     targets: HashSet<Vec<u32>>,
@@ -93,22 +99,27 @@ impl Joint {
         self.counted.get_or_init(|| {
             let mut numbers: HashMap<Gram, u32> = HashMap::new();
             let mut pieces: HashMap<u32, Vec<(u32, Gram)>> = HashMap::new();
-            let mut words = Vec::with_capacity(self.words.len());
+            let mut words: Vec<Vec<u32>> = Vec::with_capacity(self.words.len());
+            let mut every = Vec::new();
             for word in &self.words {
                 let numbered = word.iter().map(|&gram| {
                     let next = numbers.len() as u32;
                     *numbers.entry(gram).or_insert_with(|| {
                         pieces.entry(gram.unit).or_default().push((next, gram));
+                        every.push(gram);
                         next
                     })
                 });
-                words.push(numbered.collect::<Vec<u32>>());
+                words.push(numbered.collect());
             }
             let source = |word: &Vec<Gram>| word[1..word.len() - 1].iter().map(|gram| gram.unit).collect();
             let target = |word: &Vec<Gram>| word.iter().flat_map(|gram| gram.writes().to_vec()).collect();
             Counted {
-                grams: Grams::of(&words, numbers.len()),
+                grams: Grams::of(&words, every.len()),
                 pieces,
+                every,
+                starts: words.iter().map(|word| word[0]).collect(),
+                longest: words.iter().map(Vec::len).max().unwrap_or_default(),
                 sources: self.words.iter().map(source).collect(),
                 targets: self.words.iter().map(target).collect(),
             }
@@ -183,6 +194,9 @@ impl Joint {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
     use crate::model::seq2seq::tests::{config, pair};
 
@@ -231,13 +245,25 @@ mod tests {
         assert!(all > 0.25 && all < 1.0, "{all}");
     }
 
+    /// Of all ways to write a word, the best has the best score.
+    #[test]
+    fn what_it_would_say_is_what_it_thinks_most_probable() {
+        let (joint, units) = taught(&PAIRS);
+        for (source, target) in [("coc", "kok"), ("coci", "kosi"), ("cax", "kaks"), ("hoc", "ok")] {
+            let said = joint.best(&units.source.ids(source)).unwrap();
+            assert_eq!(units.target.decode(&said), target);
+        }
+        assert_eq!(joint.best(&units.source.ids("")), Some(vec![]));
+    }
+
     #[test]
     fn of_letters_that_it_never_saw_it_says_nothing() {
         let (joint, units) = taught(&PAIRS);
-        assert_eq!(joint.score(&units.source.ids("cut"), &units.target.ids("kat")), None);
+        assert_eq!((joint.score(&units.source.ids("cut"), &units.target.ids("kat")), joint.best(&units.source.ids("cut"))), (None, None));
         // Without any pair, of nothing at all.
         let nothing = Joint::default();
         assert_eq!((nothing.score(&[5], &[5]), nothing.score(&[], &[]), nothing.has_seen(&[5])), (None, None, false));
+        assert_eq!((nothing.best(&[5]), nothing.draw(&mut ChaCha8Rng::seed_from_u64(1))), (None, None));
     }
 
     #[test]
