@@ -315,7 +315,6 @@ impl Model for Transducer {
                 "{MADE_UP} pairs are made up beside these few: letters and what they write are put together anew (data.made_up)"
             ));
         }
-        let told = resolve(&config, "", changes)?;
         if told.model.remember && neighbours::help(rows) {
             config.model.neighbours = true;
             notes.push("the rows around one tell which of its targets is meant: they are counted, too (model.neighbours)".into());
