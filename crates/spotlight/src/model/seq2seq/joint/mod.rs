@@ -256,6 +256,23 @@ mod tests {
         assert_eq!(joint.best(&units.source.ids("")), Some(vec![]));
     }
 
+    /// What it draws is spelt as what it counted: a letter that writes one thing or another does so by what stands around it.
+    #[test]
+    fn what_it_draws_knows_what_stands_before() {
+        let syllables = [("ca", "ka"), ("ci", "si"), ("ta", "ta"), ("ti", "ti"), ("ra", "ra"), ("ri", "ri")];
+        let words = syllables.iter().flat_map(|a| syllables.iter().map(move |b| (format!("{}{}", a.0, b.0), format!("{}{}", a.1, b.1))));
+        let words: Vec<(String, String)> = words.collect();
+        let (joint, units) = taught(&words.iter().map(|(source, target)| (source.as_str(), target.as_str())).collect::<Vec<_>>());
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let drawn: Vec<(String, String)> = std::iter::from_fn(|| Some(joint.draw(&mut random)))
+            .flatten()
+            .take(300)
+            .map(|(s, t)| (units.source.decode(&s), units.target.decode(&t)))
+            .collect();
+        let right = drawn.iter().filter(|(source, target)| source.replace("ci", "si").replace('c', "k") == *target).count();
+        assert!(right > 270, "{right} of 300: {:?}", &drawn[..20]);
+    }
+
     #[test]
     fn of_letters_that_it_never_saw_it_says_nothing() {
         let (joint, units) = taught(&PAIRS);
